@@ -88,7 +88,7 @@ class Guard:
 
     async def _watch(self, upload: Upload, answer: "_Answer", running: trio.CancelScope) -> None:
         """Watches the client's side of the request. If it ends before the answer does, the application is cancelled."""
-        answer.refusal = await upload.fill()
+        answer.refusal = await upload.collect()
         if not answer.finished:
             running.cancel()
         if answer.refusal is not None:

@@ -47,7 +47,7 @@ class Upload:
         self.complete = False
         """Whether all of the body has come."""
 
-    async def fill(self) -> Refusal | None:
+    async def collect(self) -> Refusal | None:
         """Receives until the request is over or the client has gone (None), or a limit is exceeded (the refusal)."""
         try:
             with self._patience:

@@ -33,7 +33,7 @@ class Wire:
 
 
 class Client:
-    """Sends parts, and hears how the filling has ended."""
+    """Sends parts, and hears how the collecting has ended."""
 
     def __init__(self, limits: HttpLimits = LIMITS) -> None:
         self.wire = Wire()
@@ -42,8 +42,8 @@ class Client:
         self.upload = Upload(self._parts.receive, cast("Any", self.wire), limits, self.backlog)
         self.ended: list[Refusal | None] = []
 
-    async def fill(self) -> None:
-        self.ended.append(await self.upload.fill())
+    async def collect(self) -> None:
+        self.ended.append(await self.upload.collect())
 
     async def sends(self, size: int, *, last: bool = False) -> None:
         self._send.send_nowait({"type": "http.request", "body": bytes(size), "more_body": not last})
@@ -64,7 +64,7 @@ class Client:
 @pytest.fixture
 async def client(nursery: trio.Nursery) -> Client:
     client = Client()
-    nursery.start_soon(client.fill)
+    nursery.start_soon(client.collect)
     await wait_all_tasks_blocked()
     return client
 
@@ -153,17 +153,17 @@ async def test_a_body_that_has_to_give_way_is_told_so(client: Client) -> None:
 
 
 async def test_a_body_that_nobody_needs_is_let_in_and_dropped(nursery: trio.Nursery) -> None:
-    client, filling = Client(), trio.CancelScope()
+    client, collecting = Client(), trio.CancelScope()
 
-    async def fill() -> None:
-        with filling:
-            await client.fill()
+    async def collect() -> None:
+        with collecting:
+            await client.collect()
 
-    nursery.start_soon(fill)
+    nursery.start_soon(collect)
     await wait_all_tasks_blocked()
     await client.sends(11)
     assert client.wire.held
-    filling.cancel()
+    collecting.cancel()
     await wait_all_tasks_blocked()
     dropped = trio.Event()
 
