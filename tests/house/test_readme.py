@@ -71,7 +71,7 @@ def table(path: Path, heading: str) -> list[list[str]]:
 
 KNOWN = {
     README: {
-        "python3 -m venv .venv && .venv/bin/pip install -c constraints.txt .": "run from a clean copy",
+        "python3 -m venv --upgrade-deps .venv && .venv/bin/pip install -c constraints.txt .": "run from a clean copy",
         "python3 -m venv --upgrade-deps .venv && .venv/bin/pip install -c constraints.txt -e": "run by .ci/run",
         "12:00:00 [info     ] listening": "said by a server",
         "troupe                     top": "the living tree",
@@ -176,7 +176,7 @@ def test_the_first_command_brings_a_server_from_a_clean_copy(home: Home, tmp_pat
     copy = tmp_path / "clone"
     made = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "build")
     shutil.copytree(ROOT, copy, ignore=made)
-    command = block(README, "python3 -m venv .venv && .venv/bin/pip install -c constraints.txt .")
+    command = block(README, "python3 -m venv --upgrade-deps .venv && .venv/bin/pip install -c constraints.txt .")
     install, start = command.rsplit(" && ", 1)
     done("bash", "-euo", "pipefail", "-c", install, folder=copy)  # where there is no network, this test is skipped
     with home.serving(start, copy) as house:
