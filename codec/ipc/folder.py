@@ -19,6 +19,8 @@ class Tray(enum.Enum):
     ARCHIVE = "archive"
 
 
+STATE, DRAFTS = "state", "tmp"
+ROOMS = (*(tray.value for tray in Tray), STATE, DRAFTS)
 MARKS = tuple(tray.value for tray in (Tray.REQUESTS, Tray.RESPONSES, Tray.FAILED, Tray.QUARANTINE))
 """A folder with one of these in it is a desk's, whoever has made it."""
 

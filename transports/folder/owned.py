@@ -25,10 +25,15 @@ class NotOurs(OSError):
 
 
 def open_own(
-    name: str | Path, here: int | None, path: str | Path, said: Callable[[str], None], marks: Collection[str] = ()
+    name: str | Path,
+    here: int | None,
+    path: str | Path,
+    said: Callable[[str], None],
+    marks: Collection[str] = (),
+    rooms: Collection[str] = (),
 ) -> int:
-    """Opens a folder, by its name in the folder `here`. Raises NotOurs. `path`: as it is shown. `marks`: unless it is
-    empty, there is one of these folders in it. The caller closes the descriptor."""
+    """Opens a folder, by its name in the folder `here`. Raises NotOurs. `path`: as it is shown. `marks`: one of these
+    folders is in it, or nothing but `rooms`. The caller closes the descriptor."""
     try:
         folder = os.open(name, FOLDER, dir_fd=here)
     except OSError as error:
@@ -39,7 +44,7 @@ def open_own(
         status = os.fstat(folder)
         if (why := why_not_ours(status, path)) is not None:
             raise NotOurs(why)
-        if marks and not (_has_one_of(marks, folder) or _is_empty(folder)):
+        if marks and not (_has_one_of(marks, folder) or _has_only(rooms, folder)):
             raise NotOurs(
                 f"{path} holds other things; choose a folder that is empty, or one that does not exist yet "
                 f"(if it is the right one: mkdir -m 700 {shlex.quote(os.path.join(path, next(iter(marks))))})"
@@ -61,9 +66,9 @@ def _has_one_of(marks: Collection[str], folder: int) -> bool:
     return False
 
 
-def _is_empty(folder: int) -> bool:
+def _has_only(rooms: Collection[str], folder: int) -> bool:
     with os.scandir(folder) as entries:
-        return all(entry.name == MADE_BY_DISKS for entry in entries)
+        return all(entry.name in rooms or entry.name == MADE_BY_DISKS for entry in entries)
 
 
 def why_not_ours(status: os.stat_result, path: str | Path) -> str | None:

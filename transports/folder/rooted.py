@@ -92,16 +92,18 @@ class Rooted:
         own: bool = False,
         firm: bool = False,
         marks: Collection[str] = (),
+        rooms: Collection[str] = (),
         said: Callable[[str], None] = lambda sentence: None,
         closed: Collection[Identity] = (),
     ) -> None:
-        """`firm`: the root's own name is no link. `marks`: an own root has one of these folders, or is empty. `said`:
-        is told of each folder that has been closed to others. `closed`: folders that are not entered, by whichever
-        name."""
+        """`firm`: the root's own name is no link. `marks`: an own root has one of these folders, or nothing
+        but `rooms`. `said`: is told of each folder that has been closed to others. `closed`: folders that are not
+        entered, by whichever name."""
         self.root = root
         self._firm = firm
         self._own = own
         self._marks = marks
+        self._rooms = rooms
         self._said = said
         self._closed = closed
 
@@ -151,7 +153,7 @@ class Rooted:
             if create:
                 with suppress(FileExistsError):  # what it is will be seen
                     self.root.mkdir(mode=OWN_MODE, parents=True)
-            return open_own(self.root, None, self.root, self._said, self._marks)
+            return open_own(self.root, None, self.root, self._said, self._marks, self._rooms)
         flags = _FOLDER if self._firm else _FOLDER & ~os.O_NOFOLLOW
         try:
             root = os.open(self.root, flags)

@@ -5,7 +5,7 @@
     Looked     the actor has read its folders and may be notified again
     Unwatch    stop watching for this actor (also done when an actor ends)
     Settled    a moment has passed since an event: the actors concerned are notified
-    TryAgain   it is time to ask once more for what the system did not allow
+    AskAgain   it is time to ask once more for what the system did not allow
 
 Rules
   - A change after a notice leads to another notice once the actor has looked. So no change is missed, and an actor has
@@ -71,11 +71,11 @@ class Settled(Struct, frozen=True):
     pass
 
 
-class TryAgain(Struct, frozen=True):
+class AskAgain(Struct, frozen=True):
     pass
 
 
-WatcherMessage = WatchFolders | Looked | Unwatch | Settled | TryAgain
+WatcherMessage = WatchFolders | Looked | Unwatch | Settled | AskAgain
 
 
 class Watching:
@@ -168,7 +168,7 @@ class Watcher(Actor[WatcherMessage]):
             case Settled():
                 self._settling = False
                 await self._tell_all()
-            case TryAgain():
+            case AskAgain():
                 self._trying = False
                 self._ask_for_inotify()
                 for wanted in self._wanted.values():
@@ -272,7 +272,7 @@ class Watcher(Actor[WatcherMessage]):
         self.note = watched if why_not is None else f"{watched}; not all that are looked at: {why_not}"
         if why_not is not None and not self._trying:
             self._trying = True
-            self.tell_later(TRY_SECONDS, TryAgain())
+            self.tell_later(TRY_SECONDS, AskAgain())
 
 
 def _add(inotify: Inotify, folders: Sequence[Path]) -> tuple[dict[Path, int], str | None]:

@@ -23,6 +23,8 @@ from msgspec import Struct
 
 from actors.kernel import ActorRef, AnyRef, MailboxFull
 from codec.ipc.folder import (
+    ROOMS,
+    STATE,
     BaseFull,
     BaseGone,
     BaseHealth,
@@ -42,7 +44,7 @@ from transports.ipc.claims import CLIENT, SERVER, stopped_server
 from transports.ipc.ferry import Ferry, NotShort
 from transports.ipc.processes import Census
 from transports.ipc.reading import AT_ONCE, RoomListing, RoomReader, Ways
-from transports.ipc.site import ROOMS, STATE, OpenedBase, Site, in_words
+from transports.ipc.site import OpenedBase, Site, in_words
 from transports.ipc.writing import SET_ASIDE, SHORT, RoomWriter, WriteJob
 
 LARGEST = 16 << 20

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import structlog
 
-from codec.ipc.folder import MARKS, BaseGone, Tray
+from codec.ipc.folder import DRAFTS, MARKS, ROOMS, STATE, BaseGone, Tray
 from transports.folder.drafts import sweep_old
 from transports.folder.memory import lies_in_memory
 from transports.folder.owned import NotOurs, why_not_ours
@@ -35,8 +35,6 @@ from transports.ipc.archiving import finish_archiving
 from transports.ipc.claims import Claims, soon
 from transports.ipc.quarantine import Quarantine
 
-DRAFTS, STATE = "tmp", "state"
-ROOMS = (*(tray.value for tray in Tray), STATE, DRAFTS)
 OLD_DRAFT_SECONDS = 600.0
 Stat = Callable[..., os.stat_result]
 """`os.lstat`, or what does not wait for a disk."""
@@ -84,7 +82,7 @@ class Site:
         self.openings = 0
         """How often it has been opened. After another opening anything may have changed."""
         self.claims = Claims(path)
-        self._rooted = Rooted(path, own=True, marks=MARKS, said=lambda sentence: log.warning(sentence))
+        self._rooted = Rooted(path, own=True, marks=MARKS, rooms=ROOMS, said=lambda sentence: log.warning(sentence))
         self._opened: OpenedBase | None = None
         self._made = False
         self._lock = threading.Lock()

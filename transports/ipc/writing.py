@@ -22,12 +22,12 @@ import structlog
 from msgspec import Struct, field
 
 from codec.ipc import file_of
-from codec.ipc.folder import BaseFull, BaseGone, BaseUnwritable, EntryStuck, Identity, Occupied, Tray
+from codec.ipc.folder import DRAFTS, ROOMS, BaseFull, BaseGone, BaseUnwritable, EntryStuck, Identity, Occupied, Tray
 from codec.ipc.ids import is_id
 from transports.folder.drafts import discard, rename_new, together, write_drafts
 from transports.ipc.archiving import ARCHIVED, ArchiveBlocked, put_away
 from transports.ipc.reading import identity_of, why_not_plain
-from transports.ipc.site import DRAFTS, ROOMS, OpenedBase, Site, in_words
+from transports.ipc.site import OpenedBase, Site, in_words
 from transports.ipc.withheld import ALL_ALIKE
 
 FULL = (errno.ENOSPC, errno.EDQUOT)

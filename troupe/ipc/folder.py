@@ -34,7 +34,7 @@ from codec.ipc import (
     read_request,
     read_response,
 )
-from codec.ipc.folder import MARKS
+from codec.ipc.folder import DRAFTS, MARKS, ROOMS, STATE
 from transports.folder.drafts import discard, lives, rename_new, sweep, write_drafts
 from transports.folder.memory import lies_in_memory
 from transports.folder.owned import FOLDER, NotOurs, why_not_ours
@@ -44,7 +44,7 @@ from troupe.ipc.troubles import DeskError
 
 SHORT = 64 << 10
 """Bytes that are read, or written, in a fraction of a millisecond where no device is waited for."""
-REQUESTS, RESPONSES, FAILED, ARCHIVE, STATE, DRAFTS = "requests", "responses", "failed", "archive", "state", "tmp"
+REQUESTS, RESPONSES, FAILED, ARCHIVE = "requests", "responses", "failed", "archive"
 LARGEST = 16 << 20
 """A larger file is refused by the server."""
 FRESH_SECONDS = 60.0
@@ -137,7 +137,7 @@ class _Visit:
 class DeskFolder:
     def __init__(self, base: Path) -> None:
         self.base = base
-        self._rooted = Rooted(base, own=True, marks=MARKS)
+        self._rooted = Rooted(base, own=True, marks=MARKS, rooms=ROOMS)
         self._is_made = False
         self.in_memory = self.is_local = False
         """Nothing that is done there waits for a device; what the system has in memory of it can be looked at without

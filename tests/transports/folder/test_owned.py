@@ -124,7 +124,7 @@ MARKS = ("requests", "responses")
 @pytest.mark.parametrize(
     "there",
     [(), ("lost+found/",), ("requests/",), ("responses/",), ("requests/", "notes.txt"), ("notes.txt",), (".profile",),
-     ("requests",), ("lost+found/", "bin/"), ("tmp/",)],
+     ("requests",), ("lost+found/", "bin/"), ("tmp/",), ("tmp/", "bin/")],
 )  # fmt: skip
 @pytest.mark.parametrize("create", [True, False])
 def test_a_folder_that_is_kept_for_something_else_is_left_as_it_is(
@@ -135,8 +135,10 @@ def test_a_folder_that_is_kept_for_something_else_is_left_as_it_is(
     root.mkdir(mode=0o755)
     for name in there:
         (root / name).mkdir() if name.endswith("/") else (root / name).touch()
-    is_ours = not [name for name in there if name != "lost+found/"] or any(f"{mark}/" in there for mark in MARKS)
-    place = Rooted(root, own=True, marks=MARKS, said=said.append)
+    rooms = (*MARKS, "tmp")
+    only_rooms = {name.strip("/") for name in there} <= {*rooms, "lost+found"}
+    is_ours = any(f"{mark}/" in there for mark in MARKS) or only_rooms
+    place = Rooted(root, own=True, marks=MARKS, rooms=rooms, said=said.append)
     if is_ours:
         os.close(place.open_root(create=create))
         assert (mode(root), len(said)) == (0o700, 1)

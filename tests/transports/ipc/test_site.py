@@ -9,11 +9,11 @@ import pytest
 import trio
 from structlog.testing import capture_logs
 
-from codec.ipc.folder import Answer, BaseFull, BaseGone, Tray
+from codec.ipc.folder import ROOMS, Answer, BaseFull, BaseGone, Tray
 from tests.transports.folder.disks import MAY_MOUNT, read_only_disk, small_disk
 from tests.transports.ipc.places import answered, asked, put
 from transports.ipc.base import FolderBase
-from transports.ipc.site import OLD_DRAFT_SECONDS, ROOMS
+from transports.ipc.site import OLD_DRAFT_SECONDS
 
 ROOT = os.geteuid() == 0
 
