@@ -28,6 +28,8 @@ ARRIVALS = _CLOSE_WRITE | _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE | _DELETE_
 """Which files come and go, and which have been written to the end: not each step on the way."""
 ANYTHING = ARRIVALS | _MODIFY | _ATTRIB
 """Also a file that is cut off by its name, or written to and kept open, and who may read it."""
+TRY_SECONDS = 30.0
+"""After which the system is asked again for what it did not allow: others may have given it back."""
 _HEAD = struct.Struct("iIII")
 _MOST_BYTES = 1 << 16
 

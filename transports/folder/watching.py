@@ -33,7 +33,7 @@ from msgspec import Struct, field
 from actors.kernel import Actor, ActorRef, AnyRef, ChildSpec, Down, KernelError, Key, Mailbox, MailboxFull, Registry
 from codec.words import counted
 from transports.folder.feed import Gathered, gathered
-from transports.folder.inotify import Inotify
+from transports.folder.inotify import TRY_SECONDS, Inotify
 
 SETTLE_SECONDS = 0.03
 """An editor takes several steps to save a file. Notices wait until it is done."""
@@ -41,13 +41,13 @@ AGAIN_SECONDS = 1.0
 """A notice that found a full mailbox is sent again after this time."""
 PATIENCE = 5.0
 """Seconds to wait for a disk."""
-TRY_SECONDS = 30.0
-"""After which the system is asked again for what it did not allow."""
 MOST_FOLDERS = 4_096
 THREADS = 4
 
 M = TypeVar("M")
 
+Opened = tuple[Mapping[Path, int], str | None]
+"""The folders that could be watched, and the reason if some could not."""
 WatchedPlace = tuple[Path, frozenset[str] | None]
 """A folder, and the names in it that matter; None: all of them."""
 
@@ -237,7 +237,8 @@ class Watcher(Actor[WatcherMessage]):
         for wanted in unsure:
             wanted.unsure = False
             room = MOST_FOLDERS - len(self._watched())
-            opened, why_not = await self._opened(inotify, [folder for folder, _ in wanted.places][: max(0, room)])
+            folders = [folder for folder, _ in wanted.places][: max(0, room)]
+            opened, why_not = await self._opened(inotify, folders) or ({}, wanted.why_not)
             wanted.stirred = wanted.stirred or wanted.why_not is not None  # nobody knows what has happened since
             wanted.why_not = why_not
             before, wanted.numbers = wanted.numbers, {}
@@ -246,11 +247,12 @@ class Watcher(Actor[WatcherMessage]):
                     wanted.numbers.setdefault(opened[folder], []).append(names)
             self._let_go(before)
 
-    async def _opened(self, inotify: Inotify, folders: Sequence[Path]) -> tuple[Mapping[Path, int], str | None]:
+    async def _opened(self, inotify: Inotify, folders: Sequence[Path]) -> Opened | None:
+        """None: the disk does not answer."""
         with trio.move_on_after(PATIENCE):
             call = partial(_add, inotify, folders)
             return await trio.to_thread.run_sync(call, abandon_on_cancel=True, limiter=self._threads)
-        return {}, None
+        return None
 
     def _watched(self) -> set[int]:
         return {number for wanted in self._wanted.values() for number in wanted.numbers}
@@ -275,8 +277,8 @@ class Watcher(Actor[WatcherMessage]):
             self.tell_later(TRY_SECONDS, AskAgain())
 
 
-def _add(inotify: Inotify, folders: Sequence[Path]) -> tuple[dict[Path, int], str | None]:
-    """The folders that could be watched, and the reason if some could not. Runs in a thread."""
+def _add(inotify: Inotify, folders: Sequence[Path]) -> Opened:
+    """Runs in a thread."""
     found: dict[Path, int] = {}
     why_not = None
     for folder in folders:

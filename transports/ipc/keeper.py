@@ -29,7 +29,7 @@ from codec.ipc.folder import BaseGone, FilesChanged, Rescan, Tray
 from codec.ipc.ids import SUFFIX
 from codec.words import counted
 from transports.folder.feed import EventPace, Gathered, gathered
-from transports.folder.inotify import ARRIVALS, Inotify
+from transports.folder.inotify import ARRIVALS, TRY_SECONDS, Inotify
 from transports.ipc.base import FolderBase
 from transports.ipc.reading import RoomReader
 from transports.ipc.site import OpenedBase, in_words
@@ -38,8 +38,6 @@ from transports.ipc.torns import Stamp
 TICK_SECONDS = 5.0
 GONE_SECONDS = 1.0
 POLL_SECONDS = 0.5
-TRY_SECONDS = 30.0
-"""After which it is tried again to watch a folder that the system did not let us watch."""
 BEHIND_SECONDS = 0.5
 SHARE = 20
 """Polling takes at most one part in so many of the time, and so does listing what changes."""

@@ -198,13 +198,12 @@ class RoomReader:
                 found.add(id)
         return found
 
-    def set_strays_aside(self, base: OpenedBase, tray: Tray) -> bool:
-        """Some of what the last listing has found that may not stay. Whether there is more."""
+    def set_strays_aside(self, base: OpenedBase, tray: Tray) -> None:
+        """Some of what the last listing has found that may not stay."""
         strays = self._strays.get(tray, deque())
         for _ in range(min(len(strays), STEP_ASIDE)):
             name, is_id = strays.popleft()
             self._refuse(base, tray, name, is_id=is_id)
-        return bool(strays)
 
     def has_strays(self, tray: Tray) -> bool:
         return bool(self._strays.get(tray))

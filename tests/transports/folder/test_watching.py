@@ -294,6 +294,29 @@ async def test_a_system_that_allows_it_again_is_asked_again_and_who_looks_is_tol
         assert house["watcher"].statistics().note == "4 folders watched"
 
 
+async def test_a_disk_that_hangs_when_it_is_asked_again_does_not_hide_why_nothing_is_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate, hangs, hung = trio.Event(), False, trio.Event()
+
+    def limited(self: Inotify, folder: Path) -> int:
+        if hangs:
+            trio.from_thread.run_sync(hung.set)
+            trio.from_thread.run(gate.wait)
+        raise OSError(errno.ENOSPC, "no more of it")
+
+    monkeypatch.setattr(Inotify, "add", limited)
+    monkeypatch.setattr(watching, "TRY_SECONDS", 0.15)
+    monkeypatch.setattr(watching, "PATIENCE", 0.01)
+    async with looking(tmp_path) as (house, _):
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        hangs = True
+        await hung.wait()
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        assert house["watcher"].statistics().note == "0 folders watched; not all that are looked at: no more of it"
+        gate.set()
+
+
 async def test_only_so_many_folders_are_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watching, "MOST_FOLDERS", 3)
     for name in ("main.py", "tests/1.in"):

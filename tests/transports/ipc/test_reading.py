@@ -3,7 +3,7 @@
 import errno
 import os
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +119,24 @@ async def test_who_asks_for_a_listing_in_the_same_trip_is_given_the_same(
     assert await base.ids(Tray.REQUESTS) == {"a", "b"}
 
 
+async def a_look_is_over_before(base: FolderBase, id: str, work: Callable[[], Awaitable[None]]) -> None:  # noqa: A002
+    """It begins when the work has had its first trip."""
+    ended: list[str] = []
+
+    async def works() -> None:
+        await work()
+        ended.append("work")
+
+    async with trio.open_nursery() as nursery:
+        trips = base._reads.trips
+        nursery.start_soon(works)
+        while base._reads.trips == trips:
+            await trio.lowlevel.checkpoint()
+        assert isinstance((await base.look(id)).request, Asked)
+        ended.append("look")
+    assert ended == ["look", "work"]
+
+
 async def test_nobody_waits_for_the_end_of_a_long_listing(
     base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,20 +144,11 @@ async def test_nobody_waits_for_the_end_of_a_long_listing(
     for number in range(50):
         put(path, Tray.REQUESTS, f"r{number}", asked(f"r{number}"))
     monkeypatch.setattr(reading, "STEP", 10)
-    ended: list[str] = []
 
     async def list_names() -> None:
         assert len(await base.ids(Tray.REQUESTS)) == 50
-        ended.append("listing")
 
-    async with trio.open_nursery() as nursery:
-        trips = base._reads.trips
-        nursery.start_soon(list_names)
-        while base._reads.trips == trips:
-            await trio.lowlevel.checkpoint()
-        assert isinstance((await base.look("r7")).request, Asked)
-        ended.append("look")
-    assert ended == ["look", "listing"]
+    await a_look_is_over_before(base, "r7", list_names)
 
 
 async def test_nobody_waits_until_very_much_that_may_not_stay_has_been_set_aside(
@@ -152,20 +161,7 @@ async def test_nobody_waits_until_very_much_that_may_not_stay_has_been_set_aside
     monkeypatch.setattr(reading, "STEP_ASIDE", 10)
     assert await base.ids(Tray.REQUESTS) == {"x"}
     assert (await base.health()).quarantined == 10
-    ended: list[str] = []
-
-    async def tidy() -> None:
-        await base.set_strays_aside(Tray.REQUESTS)
-        ended.append("tidying")
-
-    async with trio.open_nursery() as nursery:
-        trips = base._reads.trips
-        nursery.start_soon(tidy)
-        while base._reads.trips == trips:
-            await trio.lowlevel.checkpoint()
-        assert isinstance((await base.look("x")).request, Asked)
-        ended.append("look")
-    assert ended == ["look", "tidying"]
+    await a_look_is_over_before(base, "x", lambda: base.set_strays_aside(Tray.REQUESTS))
     assert os.listdir(path / "requests") == ["x.json"]
     assert (await base.health()).quarantined == 50
 
