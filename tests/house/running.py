@@ -18,6 +18,8 @@ from tests.house.forking import Forked, can_fork
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "supervisor.py"
 DEADLINE = 30.0
+LAST_WORDS = 4_000
+"""Characters of what a server said, for a test that has failed."""
 LISTENING = ("console", "sidekick", "judge", "agent")
 
 
@@ -104,14 +106,25 @@ def server(
     program: Path = PROGRAM,
     cold: bool = False,
 ) -> Iterator[Server]:
+    """A test that fails here is told what the server said last, and whether it was still running."""
     running = Server(folder, *options, environ=environ, program=program, cold=cold)
     try:
         yield running
+    except BaseException as error:
+        status = running.process.poll()
+        _end(running)
+        state = "was running" if status is None else f"had ended with {status}"
+        error.add_note(f"The server {state}. It said last:\n{running.said[-LAST_WORDS:]}")
+        raise
     finally:
-        if running.process.poll() is None:
-            running.process.kill()
-        if running.process.stdout is not None and not running.process.stdout.closed:
-            running.ended()
+        _end(running)
+
+
+def _end(running: Server) -> None:
+    if running.process.poll() is None:
+        running.process.kill()
+    if running.process.stdout is not None and not running.process.stdout.closed:
+        running.ended()
 
 
 def troupe(folder: Path, *arguments: str, environ: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
