@@ -5,7 +5,8 @@ Sides
   - A round trip is from the script's `run("ping")` to its result: a request file is published, our server end answers
     it, and the script has read the answer. In memory the folder and the state lie on a file system without a disk. On a
     disk it is compared with what this disk takes to sync one file and its folder. Trips follow each other at once, or
-    each comes after a pause, in which the store has tidied up.
+    each comes after a pause, in which the store has tidied up. TROUPE_BENCH_DISK names a folder on another disk than
+    this tree's.
   - A thousand requests of 1 kB are submitted in one call; they are on the disk when it returns. The others put a
     thousand texts of the same size into their queues (contenders/queues.py).
   - A large desk holds 100,000 requests that were answered long ago. Then 20,000 are dropped at once, and one alone, of
@@ -54,6 +55,7 @@ TEXT = "x" * 1_000
 OLD, DROPPED = 100_000, 20_000
 PATIENCE = 120.0
 ONE_BY_ONE, SLOW_SYNC = "synced one by one", 0.001
+DISK = Path(os.environ.get("TROUPE_BENCH_DISK", ROOT))
 ROOMS = ("requests", "responses", "failed")
 GET_FLAGS, SET_FLAGS, TOP_FOLDER = 0x80086601, 0x40086602, 0x00020000
 """Of Linux: FS_IOC_GETFLAGS, FS_IOC_SETFLAGS, FS_TOPDIR_FL."""
@@ -121,7 +123,7 @@ def polling(folder: Path) -> Iterator[Path]:
 def _round_trips(rounds: int) -> Iterator[Result]:
     with ExitStack() as stack:
         memory = stack.enter_context(place(MEMORY if os.access(MEMORY, os.W_OK) else ROOT))
-        disk = stack.enter_context(place(ROOT))
+        disk = stack.enter_context(place(DISK))
         _, in_memory = stack.enter_context(desk_at(memory / "ours"))
         _, on_disk = stack.enter_context(desk_at(disk / "ours"))
         pair = stack.enter_context(polling(memory / "theirs"))
@@ -174,7 +176,7 @@ def _submissions(rounds: int) -> Iterator[Result]:
         ("persist-queue", queues.persist_queue_sqlite, 1.0),
         ("huey, files (never syncs)", queues.huey_files, None),
     ]
-    with place(ROOT) as folder, desk_at(folder / "ours") as (_, desk):
+    with place(DISK) as folder, desk_at(folder / "ours") as (_, desk):
         theirs = [partial(_fresh, put, folder / f"theirs-{number}", texts) for number, (_, put, _) in enumerate(peers)]
         sides = [partial(_submitted, desk), *theirs]
         mine, *others = in_turns(sides, rounds)
@@ -203,7 +205,7 @@ def _fresh(put: Callable[[Path, Sequence[str]], float], above: Path, texts: Sequ
 
 
 def _large() -> Iterator[Result]:
-    with place(ROOT) as folder:
+    with place(DISK) as folder:
         base = folder / "base"
         for room in ROOMS:
             (base / room).mkdir(parents=True, mode=0o700)
