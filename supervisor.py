@@ -1,11 +1,13 @@
 """Troupe, from top to bottom: what the program does, and the tree it runs.
 
-    troupe                     top: never dies of a child; one that keeps failing is paused, and tried again later
+    troupe                     top: outlives its children; one that keeps failing is paused, and tried again later
     ├─ store                   the one writer of the database
     ├─ sidekick                boards · rooms · peers (one per connection) · door on :5163
-    ├─ judge                   launcher · shelf · runs (cases under each) · problems · intake · panels · door on :10043
+    ├─ judge                   launcher · watcher · shelf · runs (cases under each) · problems · intake · panels ·
+    │                          door on :10043
     ├─ ipc                     base · server · client · editor · evaluator · ledger · viewers · door on :5164
-    ├─ agent                   commands · workspaces · indexes · models · sessions · turns · clients · door on :3199
+    ├─ agent                   launcher · commands · workspaces · indexes · models · sessions · turns · clients ·
+    │                          door on :3199
     └─ console                 observer · viewers (one per open page) · door on :5160
 
 Each branch is built by a file in systems/. `python supervisor.py` is the same as `troupe`.

@@ -2,8 +2,8 @@
 that does not say how its command went.
 
     asked --the reader's answer--> sent to the server, which tells it to all clients
-    asked --somebody else has answered, or its time is up--> the question ends, and it is said who has
-    an editor's terminal tells nothing of a command --a while--> asked whether to do without it, until it does
+    asked --somebody else has answered, or its time is up--> the question ends, and the terminal says why
+    an editor's terminal reports nothing of a command --a while--> asked whether to do without it, until it reports
 
 Rules
   - Everything that will happen is shown before the question, every character of it: a character that would move the

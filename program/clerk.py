@@ -1,4 +1,4 @@
-"""The interface between the commands of `troupe ipc` and the desk: a clerk, who knows its folder and its server.
+"""The interface between the commands of `troupe ipc` and the desk: a clerk, which knows the desk's folder and server.
 
 The library for scripts (troupe/ipc/) does the work. systems/ipc_commands.py hands it in, and turns its errors into a
 `Trouble`.

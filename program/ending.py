@@ -9,9 +9,9 @@
 
     ends the process       at once and without a word, as the system does it
     ends the block         with `EndedBySignal`, on which it tidies up
-    asks for an end        an orderly one: a tree has its grace, a visitor finishes what he is at
+    asks for an end        an orderly one: a tree has its grace, a visitor finishes what it has begun
     ends it at once        somebody has run out of patience; what comes within a moment of the first is its echo
-    is nothing             the process is on its way, and will be gone in time
+    is nothing             the process is ending already, and will be gone in time
 
 What is ignored when we are started stays ignored: SIGHUP after `nohup`, SIGINT where a script has started us with `&`
 (a Ctrl-C is then meant for what runs in front). But SIGTERM always ends a tree or a visit.

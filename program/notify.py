@@ -1,4 +1,4 @@
-"""Tells systemd how the server is: sd_notify(3), a datagram to the socket that the environment names.
+"""Tells systemd the state of the server: sd_notify(3), a datagram to the socket that the environment names.
 
 Nothing here can harm the server. Without NOTIFY_SOCKET every call does nothing, and a datagram that cannot be sent at
 once is dropped. The loop itself sends the watchdog's ping, so that a loop that hangs stops pinging and systemd notices.

@@ -1,5 +1,5 @@
 """The output of a command, passed on line by line: without colours, and with every other character that would move the
-cursor shown as its code. A line that a program writes over, as a progress bar does, is passed on as it stands at its
+cursor shown as its code. A line that a program overwrites, as a progress bar does, is passed on as it is in the
 end."""
 
 import re

@@ -3,8 +3,8 @@
     [project.entry-points."troupe.ipc.commands"]
     countWords = "mypackage.commands:count_words"
 
-A broken package costs a sentence in the log, and never keeps the server from starting. To load a package runs its code,
-so it happens before the tree starts, and only for groups that are asked for.
+A broken package causes a sentence in the log, and never keeps the server from starting. Loading a package runs its
+code, so it happens before the tree starts, and only for groups that are asked for.
 """
 
 import logging

@@ -1,7 +1,7 @@
 """Runs the tree until a signal stops it, announces its listeners, and returns an exit code.
 
-A signal (the table of ending.py) cancels the tree, of which the kernel makes an orderly stop: that takes at most the
-root's grace, and a second signal kills what is left.
+A signal (see the table in ending.py) cancels the tree, and the kernel turns this into an orderly stop. It takes at most
+the root's grace, and a second signal kills what is left.
 
 The ready file is written when every listener is up or known to be down, and again when that changes. The program ends
 with a sentence, after an orderly stop, if the ready file cannot be written, or (with `strict`) if a listener is down.

@@ -1,4 +1,4 @@
-"""The words of a command line as values (paths, sizes, rooms, numbers), and the sentence for a word that is none.
+"""The words of a command line as values (paths, sizes, rooms, numbers), and a sentence for a word that is none.
 
 Each function takes a word and returns its value, or raises an ArgumentTypeError, which argparse turns into the
 sentence.

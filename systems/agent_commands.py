@@ -1,4 +1,4 @@
-"""How the agent's commands reach it: the running server's, or one for the time of a question or a search."""
+"""How the agent's commands reach an agent: the running server's, or one that runs only for a question or a search."""
 
 import math
 from collections.abc import AsyncIterator

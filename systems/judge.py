@@ -1,4 +1,4 @@
-"""Judge: the launcher of programs, the shelf of problems, runs, panels, and their door; and a run without all that."""
+"""Judge: the launcher of programs, the shelf of problems, runs, panels, and their door. And a run without a server."""
 
 import time
 from functools import cache, partial

@@ -1,7 +1,7 @@
 """Remembers when each of many items is due. An item is due once, at the earliest time that was given for it.
 
-An actor may have no more timers than its mailbox has places. So whoever waits for many things at a time keeps them
-here, and has one timer, for the first.
+An actor may have no more timers than its mailbox has places. So an actor that waits for many things at a time keeps
+them here, and sets one timer, for the first of them.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Tasks beside an actor. They run in its supervisor's nursery, and end with the incarnation at the latest.
 
-An incarnation is not over, and nobody is told of its end, before the last of these tasks has ended.
+An incarnation is not over, and nobody is told that it is, before the last of these tasks has ended.
 """
 
 from collections.abc import Awaitable, Callable

@@ -1,8 +1,9 @@
 """A monitor: a watch over a slot, and the notice of its end.
 
 A cancelled monitor is silent, even if its notice was on its way. Until it is cancelled, or its final notice is taken,
-two objects keep it. The watched slot keeps it to send the notice. Its holder (the watcher's incarnation, or the
-watcher's slot) keeps it to cancel it when the holder ends, so a watcher that comes and goes leaves nothing behind.
+two objects refer to it. The watched slot does so in order to send the notice. The holder (the watcher's incarnation, or
+the watcher's slot) does so in order to cancel it at its own end, so a watcher that comes and goes leaves nothing
+behind.
 """
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,6 @@
 """A place: the counters of a child, by its position in the tree. A place outlives the slots that fill it, as a slot
-outlives incarnations: when a supervisor is restarted, all its children get new slots, and their counters go on.
+outlives the incarnations in it: when a supervisor is restarted, all its children get new slots, and their counters go
+on.
 
 Places form a tree of their own. The place of a supervisor knows the places of its children by their ids, so a place
 stands for a path. No message touches a place: a slot that ends for good adds the counters of its mailbox.

@@ -1,4 +1,4 @@
-"""Names for refs. By them an actor finds another one that it did not start.
+"""Names for refs, by which an actor finds another one that it did not start.
 
 A key carries the type of the messages that the actor with this name takes, so a type checker checks messages to a name
 as it checks messages to a ref. A system keeps its keys beside its messages. Two keys with the same name are the same

@@ -1,6 +1,6 @@
 """The states of a slot, the moves between them (MOVES), and a slot's statistics.
 
-    WAITING     the child was not started yet, or waits for a restart (backoff)
+    WAITING     the child has not been started yet, or waits for a restart (backoff)
     STARTING    until `started` has returned
     RUNNING     the child takes messages; the next state need not be STOPPING, because the child may be killed
     STOPPING    the child says its last words; WAITING or PAUSED follows if it will be restarted

@@ -15,7 +15,7 @@ A supervisor whose children are parts of one thing gives up if they fail too oft
 message to one of them is no reason to end another. A child of a crowd that keeps failing is paused (Decay), and tried
 again after the pause. Meanwhile it keeps its place, its name and its mailbox with the messages in it; when that mailbox
 is full, only the actors that talk to this child have to wait. Two kinds of ends are not counted, because no restart
-follows them: that of a temporary child, and that in a first start whose starter waits for it and is told.
+follows them: the end of a temporary child, and an end in a first start whose starter waits for it and is told.
 
 The strategy says which children are restarted together with the one that failed: none (ONE_FOR_ONE), all
 (ONE_FOR_ALL), or all that were started after it (REST_FOR_ONE). A group is stopped in reverse order and started in

@@ -1,4 +1,4 @@
-"""A ballot: it counts votes for a minute. Votes are cast by anybody who knows its name; a spoilt one does no harm.
+"""A ballot: it counts votes for a minute. Anybody who knows its name can vote, and a spoilt vote does no harm.
 
 Run it with `python examples/kernel/ballot.py`, and read the page beside it.
 """

@@ -1,13 +1,13 @@
-"""`troupe search`: the places in a folder that go with some words.
+"""`troupe search`: the places in a folder that fit some words.
 
 With a running server it asks that server's index, which is current. Without one it runs the agent's part of the tree
 for the time of the search (`AgentMeans.here`). The index stays, so the next search only looks for what has changed.
 
-A folder within a registered workspace is searched by that workspace's index: what lies below the folder comes first,
-then the rest. Paths are shown from the folder that is searched; --json has them from the workspace's root.
+A folder within a registered workspace is searched with that workspace's index: what lies below the folder comes first,
+then the rest. Paths are relative to the folder that is searched, and with --json to the workspace's root.
 
     standard output    the places, the best first, each with some of its lines; with --json the server's own answer
-    standard error     how far an index is that is being made; why nothing was found
+    standard error     how far an index is while it is being made; why nothing was found
 
     exit code    when
     0            something was found

@@ -1,13 +1,14 @@
 """`troupe ipc ...`: submits requests at the desk, shows what becomes of them, and gives orders about them.
 
 submit, evaluate, report     work on the files alone
-status, watch                too; a running server is asked for what the files do not tell
-requeue, cancel, archive     are orders to the running server, and so is what editor is told
+status, watch                read the files, and ask a running server for what the files do not tell
+requeue, cancel, archive     are orders to the running server
+editor                       asks the running server, or gives it an order
 
 exit code    when
 0            all went well
 1            something has failed, was refused, or nobody is at the desk
-2            it was asked wrongly
+2            the command line is wrong
 130          Ctrl-C: what was submitted goes on
 """
 

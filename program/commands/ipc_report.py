@@ -6,12 +6,12 @@
     --run NAME=base:FOLDER       all requests of another base
 
 Without --run, there is a run for each submitter, or a single one. A pattern and a submitter look into the archive, too.
-If an id stands in both, the one that is not archived counts; of several archived ones the latest counts.
+If an id is in both, the one that is not archived counts; of several archived ones the latest counts.
 
     exit code    when
     0            the report has been made
     1            it could not be written
-    2            a run is empty, or not to be understood
+    2            a run is empty, or its --run cannot be understood
 """
 
 import argparse

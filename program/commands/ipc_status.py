@@ -1,4 +1,4 @@
-"""`troupe ipc status` and `troupe ipc watch`: how the requests at the desk get on.
+"""`troupe ipc status` and `troupe ipc watch`: how the requests at the desk are getting on.
 
 The names of the files tell how many there are, how many have an answer, and how many failed. A running server tells
 more: which state each is in, all attempts, and what troubles the desk.

@@ -344,6 +344,15 @@ def test_the_configuration_is_one(home: Home) -> None:
     assert (checked.returncode, checked.stderr) == (0, "")
 
 
+def test_the_configuration_has_every_setting() -> None:
+    everywhere = {"enabled", "host", "port", "accounts"}  # of [console], whose comment says that each section has them
+    sections = re.split(r"^\[(\w+)\]$", block(README, "[console]"), flags=re.M)[1:]
+    written = {name: set(re.findall(r"\w+", text)) for name, text in zip(sections[::2], sections[1::2], strict=True)}
+    assert everywhere <= written["console"]
+    for section in PORTS:
+        assert set(getattr(Settings(), section).__struct_fields__) - everywhere <= written[section], section
+
+
 # --- the tables, and what stands in a line of text
 
 COMMANDS = table(README, "| command | |")

@@ -1,0 +1,1 @@
+"""A door: one port for HTTP and WebSocket, and the actor that owns it."""

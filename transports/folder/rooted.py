@@ -10,8 +10,8 @@ Rules
   - Only regular files are read, because reading a pipe could block for ever.
   - Files are replaced and deleted in a folder of our own only (`publish`), or if they are still as they were, in a
     folder that others use too (replacing.py).
-  - `own`: the root, too, is a real folder and no link, and it and all below belong to our account. What others may only
-    read is closed to them; what they may write to is refused (owned.py).
+  - With `own`, the root itself is a real folder and no link, and it and all below belong to our account. If other
+    accounts may only read it, it is closed to them; if they may write to it, it is refused (owned.py).
 
 Everything here blocks: call it in a thread.
 """

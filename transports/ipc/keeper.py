@@ -4,9 +4,9 @@
                 tells this to itself, after `tick` seconds at the latest
 
 Rules
-  - What the kernel tells of is told at once, by names. If it has lost events, all attendees rescan.
-  - At each tick all attendees rescan as well, if anything has come or gone since the last one. So what the
-    kernel did not tell of, as with disks of other machines, is found as well. An idle folder costs nothing.
+  - What the kernel reports is told at once, by names. If it has lost events, all attendees rescan.
+  - If anything has come or gone since the last tick, all attendees rescan. So changes that the kernel did not report,
+    as on disks of other machines, are found as well. An idle folder costs nothing.
   - Without inotify the folder is looked at every half second, or less often where that takes long. Where the system
     allows no more of it, it is tried again every half minute.
   - A folder that is gone is looked for every second.

@@ -7,8 +7,8 @@ GET  /health       200 when all is well, else 503
 POST /requests     submits requests             POST /requeue /cancel /archive /editor
 WS   /live         see codec/ipc/desk.py
 
-What is ordered wrongly is answered with a sentence and 400, too much at once with 413; 503: nobody is there who could
-do it. A page of another server may neither read nor order anything: the door checks Host and Origin.
+A wrong order is answered with a sentence and 400, too much at once with 413, and an order that nobody is there to carry
+out with 503. A page of another server may neither read nor order anything: the door checks Host and Origin.
 """
 
 from collections.abc import Mapping

@@ -1,0 +1,1 @@
+"""Child processes: programs that are run with limits, and long-lived workers."""
