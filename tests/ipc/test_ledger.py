@@ -294,7 +294,7 @@ async def test_states_can_be_given_with_commas_and_underscores(autojump_clock: o
         (b'{"requests": [{"command": ""}]}', "length"),
         (b'{"requests": [{"command": "ping", "parms": {}}]}', "unknown field `parms`"),
         (b'{"requests": [{"command": "ping", "params": []}]}', "expected `object`"),
-        (b'{"requests": [{"command": "ping", "id": "../x"}]}', "request 1 of 1 cannot be taken"),
+        (b'{"requests": [{"command": "ping", "id": "../x"}]}', "request 1 of 1 cannot be taken: '../x' is no id"),
         (b'{"requests": [{"command": "a", "id": "x"}, {"command": "b", "id": "x"}]}', "ask for different things"),
         (b'{"requests": [{"command": "a", "params": {"a": ' + b"[" * 50_000 + b"]" * 50_000 + b"}}]}", "nested"),
     ],

@@ -14,7 +14,7 @@ from actors.store import operations
 from actors.store.connection import connect
 from actors.store.database import COMMITS_BETWEEN_RESTS, LOG_BYTES, ROWS, Database
 from actors.store.directory import DATABASE, LOCK
-from actors.store.errors import Conflict, Refused, StoreError, StoreFull
+from actors.store.errors import Conflict, Refused, StateUnusable, StoreError, StoreFull
 from actors.store.operations import (
     Append,
     Delete,
@@ -40,6 +40,13 @@ from actors.store.reader import Reader
 def one(half: Database | Reader, job: Operation[Any] | Question[Any]) -> Any:
     (answer,) = half.execute([job])  # type: ignore[list-item]
     return answer
+
+
+def test_a_database_in_a_folder_that_is_not_there_is_refused_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "gone" / "troupe.db"
+    with pytest.raises(StateUnusable) as refused:
+        Database(path)
+    assert str(refused.value) == f"The database {path} cannot be created: No such file or directory."
 
 
 def test_events_are_counted_from_one_in_each_stream(database: Database, reader: Reader) -> None:
@@ -114,8 +121,8 @@ WRONG: list[tuple[Operation[Any], str]] = [
     (Append("a\nb", [b"x"]), "control characters"),
     (Append("\ud800", [b"x"]), "surrogates"),
     (Append(b"a", [b"x"]), "a str, not bytes"),  # type: ignore[arg-type]
-    (Append("a", []), "no event"),
-    (Append("a", ["x"]), "bytes, not str"),  # type: ignore[list-item]
+    (Append("a", []), "an append to 'a' holds no event"),
+    (Append("a", ["x"]), "an event is bytes, not str"),  # type: ignore[list-item]
     (Append("a", [b"x" * (operations.MAX_EVENT + 1)]), "at most 1,048,576 bytes, not 1,048,577"),
     (Append("a", [b"x" * operations.MAX_EVENT] * 17), "at most 16,777,216 bytes, not 17,825,792"),
     (Append("a", (event for event in [b"x"])), "a list, not generator"),  # type: ignore[arg-type]

@@ -496,7 +496,7 @@ def test_blocking_calls_do_what_the_others_do(base: Path) -> None:
             desk.submit("never").wait(0.01)
         with pytest.raises(ValueError, match="JSON"):
             desk.submit("echo", {"x": object()})
-    with pytest.raises(DeskError, match="closed"):
+    with pytest.raises(DeskError, match="This desk was closed"):
         desk.submit("echo")
     assert "troupe desk" not in {thread.name for thread in threading.enumerate()}
 
