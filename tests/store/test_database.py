@@ -12,8 +12,8 @@ import pytest
 
 from actors.store import operations
 from actors.store.connection import connect
-from actors.store.database import COMMITS_BETWEEN_RESTS, LOG_BYTES, ROWS, Database
-from actors.store.directory import DATABASE, LOCK
+from actors.store.database import COMMITS_BETWEEN_RESTS, LOG_BYTES, LOG_PAGES, ROWS, Database
+from actors.store.directory import DATABASE, LOCK, StateDirectory
 from actors.store.errors import Conflict, Refused, StateUnusable, StoreError, StoreFull
 from actors.store.operations import (
     Append,
@@ -35,6 +35,7 @@ from actors.store.operations import (
     Trim,
 )
 from actors.store.reader import Reader
+from tests.store.opened import files_open_in
 
 
 def one(half: Database | Reader, job: Operation[Any] | Question[Any]) -> Any:
@@ -557,7 +558,16 @@ def pragma(database: Database, name: str) -> Any:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("journal_mode", "wal"), ("synchronous", 2), ("foreign_keys", 1), ("busy_timeout", 5000), ("user_version", 1)],
+    [
+        ("journal_mode", "wal"),
+        ("synchronous", 2),
+        ("fullfsync", 1),
+        ("wal_autocheckpoint", LOG_PAGES),
+        ("journal_size_limit", LOG_BYTES),
+        ("foreign_keys", 1),
+        ("busy_timeout", 5000),
+        ("user_version", 1),
+    ],
 )
 def test_the_database_is_durable_and_patient(database: Database, name: str, value: object) -> None:
     assert pragma(database, name) == value
@@ -575,6 +585,16 @@ def test_the_log_is_written_ahead_and_gone_after_an_orderly_end(database: Databa
     one(database, Append("a", [b"1"]))
     database.close()
     assert not log.exists()
+
+
+def test_whoever_closes_lets_go_of_every_file(directory: StateDirectory) -> None:
+    database, reader = Database(directory.database), Reader(directory.database)
+    one(database, Append("a", [b"1"]))
+    one(reader, Read("a"))
+    assert len(files_open_in(directory.path)) > 1
+    reader.close()
+    database.close()
+    assert files_open_in(directory.path) == [LOCK]
 
 
 def test_a_rest_carries_the_log_over_when_idle_or_when_it_is_time(database: Database) -> None:
