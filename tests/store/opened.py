@@ -1,4 +1,4 @@
-"""Which files of a folder this process has open."""
+"""Which files below a folder this process has open."""
 
 import os
 from contextlib import suppress
@@ -11,6 +11,6 @@ def files_open_in(folder: Path) -> list[str]:
     for each in os.listdir("/proc/self/fd"):
         with suppress(FileNotFoundError):  # that of the listing itself
             path = Path(os.readlink(f"/proc/self/fd/{each}"))
-            if path.parent == folder.resolve():
+            if path.is_relative_to(folder.resolve()):
                 found.append(path.name)
     return sorted(found)

@@ -1,6 +1,7 @@
 # ruff: noqa: ASYNC220, ASYNC240 - files and processes are the subject
 """The real desk: files, kills, crowds, two who submit at once, and nobody who answers."""
 
+import errno
 import os
 import random
 import signal
@@ -9,16 +10,21 @@ import sys
 import threading
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 import trio
 import trio.testing
 
-from codec.ipc import Failure, Success, file_of, read_request, write_response
+from codec.ipc import Failure, Request, Success, file_of, read_request, write_request, write_response
 from tests.troupe.ipc.peer import Peer, at_the_desk
+from transports.folder.drafts import rename_new
 from transports.folder.inotify import FolderEvent
 from transports.folder.waitless import open_at_once
 from troupe.ipc import Desk, DeskError, IdTaken, NobodyAtTheDesk, NoServer, NoSuchRequest, Result, folder
+from troupe.ipc.blocking import BlockingDesk
+from troupe.ipc.desk import PRESENCE_SECONDS
 
 ROOT = Path(__file__).parents[3]
 
@@ -235,6 +241,68 @@ async def test_who_waits_is_told_which_end_is_missing_and_is_patient_where_one_t
             assert desk._who_is_missing() is None
 
 
+@pytest.mark.parametrize(
+    ("later", "looked"), [(0.0, 1), (PRESENCE_SECONDS, 1), (PRESENCE_SECONDS + 0.1, 2), (60.0, 2)]
+)
+async def test_however_many_are_impatient_one_looks_who_is_there_for_a_while(
+    base: Path, monkeypatch: pytest.MonkeyPatch, mock_clock: trio.testing.MockClock, later: float, looked: int
+) -> None:
+    present = Mock(return_value=folder.Attendance(server=False, client=False))
+    monkeypatch.setattr(folder.DeskFolder, "present", present)
+    async with desk_of(base) as desk:
+        await desk.submit("echo", id="r1")
+        for seconds in (later, 0.0):
+            with pytest.raises(NobodyAtTheDesk):
+                await desk._complain("r1")
+            mock_clock.jump(seconds)
+    assert present.call_count == looked
+
+
+async def test_a_request_that_cannot_be_given_its_name_is_said_not_to_be_there(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rename(draft: str, name: str, *folders: int) -> None:
+        if name == "r1.json":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        rename_new(draft, name, *folders)
+
+    monkeypatch.setattr(folder, "rename_new", rename)
+    async with desk_of(base) as desk:
+        several = [desk.made("echo", {}, name, {}) for name in ("r0", "r1", "r2")]
+        with pytest.raises(DeskError, match=f"request r1 could not be written to {base}: No space left on device"):
+            await desk.submit_many(several)
+        assert sorted(os.listdir(base / "requests")) == ["r0.json", "r2.json"]
+        assert os.listdir(base / "tmp") == []
+
+
+@pytest.mark.parametrize("whole_after", [0.0, folder.TORN_SECONDS - 0.1, None])
+def test_a_request_that_is_still_being_written_is_waited_for_and_not_for_long(
+    base: Path, monkeypatch: pytest.MonkeyPatch, whole_after: float | None
+) -> None:
+    desk_folder, now = folder.DeskFolder(base), 100.0
+    desk_folder.drop({"r1": write_request(Request(id="r1", command="echo", params={"n": 1}))})
+    path = base / "requests" / "r1.json"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:20])
+
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+        if whole_after is not None and now >= 100.0 + whole_after:
+            path.write_bytes(whole)
+
+    monkeypatch.setattr(folder, "time", SimpleNamespace(monotonic=lambda: now, sleep=sleep))
+    if whole_after is not None:
+        request = desk_folder.request("r1")
+        assert request is not None
+        assert request.params == {"n": 1}
+    else:
+        with pytest.raises(DeskError, match="There is a request r1 already, and it cannot be read: "):
+            desk_folder.request("r1")
+        assert folder.TORN_SECONDS <= now - 100.0 <= folder.TORN_SECONDS + 2 * folder.TORN_STEP
+    assert desk_folder.request("r2") is None
+
+
 @pytest.mark.parametrize("fault", ["link", "file", "shared"])
 async def test_who_asks_who_is_there_in_a_folder_that_cannot_be_used_is_told_why(base: Path, fault: str) -> None:
     async with desk_of(base) as desk:
@@ -339,6 +407,26 @@ async def test_without_a_server_a_request_is_cancelled_by_taking_it_away(base: P
         done = await desk.submit("echo", id="r2")
         put(base, "responses", "r2", Success({}))
         assert not await done.cancel()
+
+
+async def test_of_so_many_that_were_cancelled_the_desk_remembers_the_last(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("troupe.ipc.desk.MOST_WITHDRAWN", 2)
+    async with desk_of(base) as desk:
+        several = [await desk.submit("echo", id=f"r{number}") for number in range(3)]
+        assert [await each.cancel() for each in several] == [True, True, True]
+        assert [(await desk.wait(each.id)).cancelled for each in several[1:]] == [True, True]
+        with pytest.raises(NoSuchRequest):
+            await several[0].wait(0.01)
+
+
+def test_a_blocking_desk_that_cannot_be_made_raises_why() -> None:
+    def make() -> Desk:
+        raise DeskError("there is no folder")
+
+    with pytest.raises(DeskError, match="there is no folder"):
+        BlockingDesk(make)
 
 
 async def test_where_a_client_end_is_at_work_that_cannot_be_asked_nothing_is_taken_away(base: Path) -> None:

@@ -30,7 +30,8 @@ async def test_what_raises_fails_with_what_it_says_and_what_is_unknown_too() -> 
 
     desk = FakeDesk({"broken": broken})
     assert (await desk.run("broken", {"what": "luck"})).error == "no luck"
-    assert (await desk.run("unheard")).error == "Unknown command: unheard"
+    unheard = await desk.run("unheard")
+    assert (unheard.error, len(unheard.attempts)) == ("Unknown command: unheard", 1)
 
 
 async def test_what_is_never_answered_can_be_answered_by_the_test() -> None:
@@ -41,6 +42,8 @@ async def test_what_is_never_answered_can_be_answered_by_the_test() -> None:
         nursery.start_soon(ticket.wait)
         await trio.testing.wait_all_tasks_blocked()
         desk.answer(ticket.id, {"late": True})
+        await trio.testing.wait_all_tasks_blocked()
+        assert not nursery.child_tasks, "whoever waits hears at once"
     assert (await ticket.wait()).data == {"late": True}
     cancelled = await desk.submit("slow")
     assert await cancelled.cancel()
