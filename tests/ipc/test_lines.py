@@ -91,6 +91,24 @@ def check_window(lines: Lines, facts: dict[str, RequestFact], wanted: WindowWant
         assert list(shown.rows) == behind[: wanted.count]
 
 
+@pytest.mark.parametrize("above", [0, 1, 2, 9])
+@pytest.mark.parametrize(
+    ("order", "first"), [("oldest", [0, 0, 1, 1, 2, 2]), ("newest", [3, 2, 2, 1, 1, 0]), ("slowest", [7] * 6)]
+)
+def test_a_line_that_the_filter_does_not_let_through_is_meant_where_it_would_be(
+    order: Any, first: list[int], above: int
+) -> None:
+    """Every second of six is let through."""
+    lines = Lines()
+    for number in range(6):
+        state = "success" if number % 2 else "polling"
+        lines.put(RequestFact(id=f"r{number}", command="ping", state=state, created=float(number), changed=0.0))
+    for number in range(0, 6, 2):
+        wanted = WindowWanted(states=("success",), order=order, at=f"r{number}", above=above, first=7)
+        expected = first[number] if order == "slowest" else max(0, first[number] - above)
+        assert window(lines, wanted).first == expected
+
+
 def check_totals(lines: Lines, facts: dict[str, RequestFact]) -> None:
     states = [fact.state for fact in facts.values()]
     assert lines.by_state == {state: states.count(state) for state in STATES if state in states}
