@@ -557,6 +557,18 @@ async def test_a_peer_counts_from_the_message_that_shows_its_part(message: Json,
         assert troupe.room().statistics().note == note
 
 
+async def test_whoever_is_in_a_room_that_ends_for_good_is_let_go() -> None:
+    async with house() as troupe, troupe.client("r") as script, troupe.client("r") as page:
+        await script.announce("hero")
+        await page.announce("sidekick")
+        peers = troupe.top.child("peers")
+        assert peers is not None
+        assert len(peers.children()) == 2
+        await troupe.room("r").stop()
+        await trio.testing.wait_all_tasks_blocked()
+        assert peers.children() == []
+
+
 async def test_a_room_that_is_forsaken_goes_and_the_default_room_stays(autojump_clock: object) -> None:
     async with house() as troupe:
         async with troupe.client("B"), troupe.client():

@@ -162,6 +162,27 @@ def test_an_objects_attributes_and_what_is_in_them_are_reached_by_name() -> None
     assert changed == ({"x": 5, "tags": (["a", "b"], 2)}, 2)
 
 
+@pytest.mark.parametrize(
+    ("hidden", "frame", "result"),
+    [
+        (0, change("delitem", ["x"], NONE), ({"y": 2}, 1)),
+        (0, change("delitem", ["z"], NONE), ({"x": 1, "y": 2}, 2)),
+        (0, change("delitem", [0], NONE), ({"x": 1, "y": 2}, 2)),
+        (0, change("setitem", ["z"], leaf(1, 3)), ({"x": 1, "y": 2, "z": 3}, 3)),
+        (0, change("setitem", [0], leaf(1, 3)), ({"x": 1, "y": 2}, 2)),
+        (0, change("clear", []), ({}, 0)),
+        (3, change("delitem", ["x"], NONE), ({"y": 2, "...": "..."}, 4)),
+        (3, change("delitem", ["z"], NONE), ({"x": 1, "y": 2, "...": "..."}, 4)),
+        (3, change("setitem", ["z"], leaf(1, 3)), ({"x": 1, "y": 2, "z": 3, "...": "..."}, 5)),
+        (3, change("setitem", ["x"], leaf(1, 3)), ({"x": 3, "y": 2, "...": "..."}, 5)),
+        (3, change("clear", []), ({}, 0)),
+    ],
+)
+def test_an_object_counts_its_attributes_also_those_that_are_not_shown(hidden: int, frame: bytes, result: Any) -> None:
+    """One that is not shown and is set was there before; one that is not shown and is deleted was, too."""
+    assert after(object_node(1, {"x": leaf(1, 1), "y": leaf(1, 2)}, hidden), frame) == result
+
+
 def test_a_removed_variable_is_gone() -> None:
     scene = scene_of(spawn("viz-1"))
     before = scene.statistics().memory
