@@ -2,12 +2,14 @@
 """The real desk: files, kills, crowds, two who submit at once, and nobody who answers."""
 
 import errno
+import fcntl
 import os
 import random
 import signal
 import subprocess
 import sys
 import threading
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,6 +27,7 @@ from transports.folder.waitless import open_at_once
 from troupe.ipc import Desk, DeskError, IdTaken, NobodyAtTheDesk, NoServer, NoSuchRequest, Result, folder
 from troupe.ipc.blocking import BlockingDesk
 from troupe.ipc.desk import PRESENCE_SECONDS
+from troupe.ipc.testing import FakeDesk
 
 ROOT = Path(__file__).parents[3]
 
@@ -111,6 +114,7 @@ def descriptors(kind: str) -> int:
 
 
 async def test_answers_are_heard_and_not_looked_for(base: Path) -> None:
+    before = descriptors("inotify")
     async with desk_of(base, rescan=1000.0) as desk:
         ticket = await desk.submit("echo", id="r1")
         async with trio.open_nursery() as nursery:
@@ -122,6 +126,8 @@ async def test_answers_are_heard_and_not_looked_for(base: Path) -> None:
             with trio.fail_after(5):
                 await ticket.wait()
         assert desk._arrivals.rescans == 1
+        assert descriptors("inotify") == before + 1
+    assert descriptors("inotify") == before, "a desk that is closed watches nothing"
 
 
 async def test_without_inotify_the_folder_is_looked_at(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,6 +279,85 @@ async def test_a_request_that_cannot_be_given_its_name_is_said_not_to_be_there(
             await desk.submit_many(several)
         assert sorted(os.listdir(base / "requests")) == ["r0.json", "r2.json"]
         assert os.listdir(base / "tmp") == []
+
+
+@pytest.mark.parametrize("held", [(), ("server",), ("client",), ("server", "client")])
+def test_who_holds_which_lock_is_told(base: Path, held: tuple[str, ...]) -> None:
+    with ExitStack() as stack:
+        (base / "state").mkdir(parents=True, mode=0o700)
+        for end in ("server", "client"):
+            lock = stack.enter_context((base / "state" / f"{end}.lock").open("w"))
+            lock.write(f"{os.getpid()}\n")
+            lock.flush()
+            if end in held:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+        desk_folder = folder.DeskFolder(base)
+        assert desk_folder.present() == ("server" in held, "client" in held)
+        assert desk_folder.client_process() == (os.getpid() if "client" in held else None)
+
+
+@pytest.mark.parametrize("more", [0, 200])
+def test_however_many_are_asked_for_those_are_told_of_which_there_is_an_end_or_nothing(base: Path, more: int) -> None:
+    desk_folder = folder.DeskFolder(base)
+    names = [f"r{number}" for number in range(8)]
+    desk_folder.drop({each: write_request(Request(id=each, command="echo")) for each in names})
+    put(base, "responses", "r1", Success({}))
+    put(base, "failed", "r2", Failure("no"))
+    for room in ("responses", "requests"):
+        (base / room / "r3.json").unlink(missing_ok=True)
+    put(base, "responses", "another", Success({}))
+    others = [f"x{number}" for number in range(more)]
+    assert desk_folder.ended_or_gone([*names, *others]) == {"r1", "r2", "r3", *others}
+
+
+async def test_whoever_is_cancelled_while_the_disk_hangs_waits_for_it_no_longer(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goes_on, hangs = threading.Event(), trio.Event()
+
+    def hang(_: folder.DeskFolder, ids: object) -> set[str]:
+        trio.from_thread.run_sync(hangs.set)
+        goes_on.wait(20)
+        return set()
+
+    async with desk_of(base) as desk:
+        ticket = await desk.submit("echo")
+        monkeypatch.setattr(folder.DeskFolder, "ended_or_gone", hang)
+        try:
+            with trio.fail_after(10):
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(ticket.wait)
+                    await hangs.wait()
+                    nursery.cancel_scope.cancel()
+        finally:
+            goes_on.set()
+
+
+def test_a_blocking_call_that_is_interrupted_is_cancelled() -> None:
+    class Interrupted(BaseException):
+        pass
+
+    def interrupt(*_: object) -> None:
+        raise Interrupted
+
+    ended, before = threading.Event(), signal.signal(signal.SIGALRM, interrupt)
+
+    async def wait() -> None:
+        try:
+            await trio.sleep_forever()
+        finally:
+            ended.set()
+
+    try:
+        with BlockingDesk(FakeDesk) as desk:
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            with pytest.raises(Interrupted):
+                desk.call(wait)
+            assert ended.wait(10)
+            assert desk.run("unheard").error == "Unknown command: unheard"
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.parametrize("whole_after", [0.0, folder.TORN_SECONDS - 0.1, None])

@@ -54,6 +54,7 @@ async def test_what_is_never_answered_can_be_answered_by_the_test() -> None:
 def test_a_script_with_plain_calls_is_tested_alike() -> None:
     with FakeDesk.blocking({"echo": lambda params: params}) as desk:
         assert [each.data["n"] for each in desk.map("echo", ({"n": n} for n in range(5)))] == [0, 1, 2, 3, 4]
+        assert desk.run("echo", {"n": 7}, priority=3).data == {"n": 7}
         desk.submit("echo", {"n": 1}, id="r1")
         with pytest.raises(IdTaken):
             desk.submit("echo", {"n": 2}, id="r1")
