@@ -388,6 +388,12 @@ def test_an_end_after_a_commit_that_failed_says_nothing_of_a_log_that_stays(tmp_
     assert events(copy) == 3
 
 
+def state_of(database: Database) -> MarkState:
+    mark = read_mark(database.path)
+    assert mark is not None
+    return mark.state
+
+
 def test_after_a_commit_that_failed_the_mark_finds_its_place_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -397,6 +403,7 @@ def test_after_a_commit_that_failed_the_mark_finds_its_place_again(
     database._connection.execute(f"PRAGMA max_page_count = {pages}").fetchone()
     (answer,) = database.execute([PutBlob(os.urandom(200_000))])
     assert isinstance(answer, Exception)
+    assert state_of(database) is MarkState.OPENING
     assert told(killed(database, tmp_path / "failed")) is None
     database._connection.execute("PRAGMA max_page_count = 100000").fetchone()
     for number in range(3):

@@ -201,16 +201,28 @@ async def test_without_a_server_an_attempt_lasted_from_its_request_to_its_answer
         assert (attempt.began, attempt.ended) == (1_000.0, 1_007.0)
 
 
-async def test_what_has_been_put_away_is_still_found(base: Path) -> None:
+@pytest.mark.parametrize("outcome", [Success({"n": 2}), Failure("busy")], ids=["a success", "a failure"])
+async def test_what_has_been_put_away_is_still_found_on_its_last_day(base: Path, outcome: Success | Failure) -> None:
     async with desk_of(base) as desk:
         ticket = await desk.submit("echo", id="r1")
-        put(base, "responses", "r1", Success({"n": 1}))
-        there = base / "archive" / "2026-01-31" / "r1"
-        for folder in (there.parent.parent, there.parent, there):
-            folder.mkdir(mode=0o700)
-        (base / "requests" / "r1.json").rename(there / "request.json")
-        (base / "responses" / "r1.json").rename(there / "response.json")
-        assert (await ticket.wait()).data == {"n": 1}
+        content = (base / "requests" / "r1.json").read_bytes()
+        (base / "requests" / "r1.json").unlink()
+        for number, day in enumerate(("2026-01-30", "2026-02-01", "2026-01-31")):
+            there = base / "archive" / day / "r1"
+            for each in (there.parent.parent, there.parent, there):
+                each.mkdir(mode=0o700, exist_ok=True)
+            last = day == "2026-02-01"
+            answer = outcome if last else Success({"n": "old"})
+            name = "failed.json" if isinstance(answer, Failure) else "response.json"
+            (there / "request.json").write_bytes(content)
+            (there / "response.json").write_bytes(write_response("r1", answer))
+            (there / name).write_bytes(write_response("r1", answer))
+            os.utime(there / "request.json", (1_000.0 + number, 1_000.0 + number))
+            os.utime(there / name, (1_007.0 + number, 1_007.0 + number))
+        result = await ticket.wait()
+        assert (result.data, result.error) == (({"n": 2}, "") if isinstance(outcome, Success) else (None, "busy"))
+        (attempt,) = result.attempts
+        assert (attempt.began, attempt.ended) == (1_001.0, 1_008.0)
 
 
 async def test_who_waits_where_nobody_is_is_told_so_and_the_request_is_kept(base: Path) -> None:
