@@ -4,6 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from random import Random
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import trio
@@ -436,3 +438,18 @@ def test_what_cannot_happen_raises() -> None:
 
 def test_the_actor_is_one() -> None:
     assert isinstance(editor_spec(PaperProgram(), PaperBase()).make(), Actor)
+
+
+OF_OURS = (EditorState.STARTING, EditorState.UP, EditorState.SILENT)
+"""If the process is known, for then it can be ended."""
+AT_ANY_TIME = (EditorState.LOOKING, EditorState.RESTING)
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("state", EditorState)
+def test_what_can_be_asked_of_the_editor_in_each_state(state: EditorState, known: bool) -> None:
+    here: Any = SimpleNamespace(state=state, _known=known)
+    can = "start" if state is EditorState.STOPPED else None
+    if state in AT_ANY_TIME or (known and state in OF_OURS):
+        can = "stop"
+    assert Editor._can_be_asked_for(here) == can
