@@ -13,7 +13,7 @@ import pytest
 import trio
 import trio.testing
 
-from actors.kernel import ChildSpec, KernelError, Top, run, supervisor_spec
+from actors.kernel import ActorRef, ChildSpec, KernelError, Top, run, supervisor_spec
 from actors.sidekick import boards, bookkeeping
 from actors.sidekick.boards import AGAIN_AFTER, KEEP_AFTER, boards_spec
 from actors.sidekick.desk import SidekickDesk, crowd_specs
@@ -66,10 +66,17 @@ class KeptHouse(House):
             await page.announce("sidekick", peer="looks")
             return [one for one in page.line.take() if one["type"] in ("spawn", "update")]
 
+    @property
+    def sidekick(self) -> ActorRef[Any]:
+        found = self.top.child("sidekick")
+        assert found is not None
+        return found
+
+    def room(self, name: str = "default") -> ActorRef[Any]:
+        return House(self.sidekick, self.desk).room(name)
+
     def trouble(self) -> str | None:
-        ref = self.top.child("sidekick")
-        assert ref is not None
-        return ref.statistics().trouble
+        return self.sidekick.statistics().trouble
 
 
 @asynccontextmanager
@@ -335,6 +342,10 @@ async def test_of_a_board_that_is_too_large_what_was_kept_before_stays_and_is_to
             await later()
         copy = killed(tmp_path / "a", tmp_path / "b")
         assert troupe.trouble() is None
+        await script.say(spawn_grid("more"))
+        room, before = troupe.room(), trio.current_time()
+        await room.stop()
+        assert trio.current_time() - before < 1, "it does not wait for what is not going to be kept"
     async with house(copy) as troupe:
         assert await troupe.seen() == [spawn_grid()]
         assert await troupe.store.streams("sidekick/board/") == []

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from actors.sidekick.scene import Limits, Scene
-from tests.sidekick.scene.kit import message, payloads, scene_of, spawn, told, update
+from tests.sidekick.scene.kit import message, payloads, scene_of, shown, spawn, told, update
 
 
 def line(x: int, buffer: int = 0) -> bytes:
@@ -85,7 +85,9 @@ def a_canvas(*frames: bytes, limits: Limits | None = None) -> Scene:
     ],
 )
 def test_what_can_be_seen_is_drawn_again_and_no_more(frames: list[bytes], left: list[str]) -> None:
-    assert drawn(a_canvas(*frames)) == left
+    scene = a_canvas(*frames)
+    assert drawn(scene) == left
+    assert {(one["component"], one["target"]) for one in shown(scene)} == {("canvas", "canvas-1")}
 
 
 @pytest.mark.parametrize("color", ["#fff", "#A0b1C2", "black", "rgb(1, 2, 3)", "LightGray"])

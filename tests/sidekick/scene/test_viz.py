@@ -160,6 +160,8 @@ def test_an_objects_attributes_and_what_is_in_them_are_reached_by_name() -> None
     point = object_node(1, {"x": leaf(1, 1), "tags": a_list("a")}, 0)
     changed = after(point, change("setitem", ["x"], leaf(2, 5)), change("append", ["tags", 1], leaf(3, "b"), None, 2))
     assert changed == ({"x": 5, "tags": (["a", "b"], 2)}, 2)
+    again = change("append", ["tags", 1], leaf(3, "b"), None, 2), change("append", ["tags", 2], leaf(4, "c"), None, 3)
+    assert after(point, *again, change("pop", ["tags", 0], NONE)) == ({"x": 1, "tags": (["b", "c"], 2)}, 2)
 
 
 @pytest.mark.parametrize(
