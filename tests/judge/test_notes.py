@@ -4,6 +4,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+import trio
 
 from actors.judge.given import Watching
 from actors.judge.messages.problem import Stirred
@@ -40,11 +41,13 @@ async def test_notes_tell_how_it_stands(directory: StateDirectory, is_shown: boo
             await court.settled()
             (run,) = court["runs"].children()
             assert note(court.problem()) == "4 cases, running"
+            await trio.sleep(1)
             program.end(right(program))
             await court.settled()
             assert not run.alive or note(run) == f"{index} of 4 judged"
         assert not run.alive
-        await page.ended()
+        _, complete = await page.ended()
+        assert complete["summary"]["durationMs"] == 4_000
         assert note(court.problem()) == "4 cases"
         await leave(court, page)
         assert note(court["shelf"]) == "2 problems, 0 pages"

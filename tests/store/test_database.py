@@ -403,6 +403,16 @@ def test_names_are_listed_by_prefix(
     assert one(reader, Streams(prefix, after, limit)) == [(name, 1) for name in found]
 
 
+@pytest.mark.parametrize("count", [1, 2, operations.MAX_PLACES])
+def test_several_values_are_told_in_the_order_in_which_they_are_asked_for(
+    database: Database, reader: Reader, count: int
+) -> None:
+    database.execute([Put("s", f"k{number}", b"%d" % number) for number in range(0, count, 2)])
+    order = list(reversed(range(count)))
+    told = one(reader, GetEach([("s", f"k{number}") for number in order]))
+    assert told == [None if number % 2 else b"%d" % number for number in order]
+
+
 def test_a_blob_is_kept_once_under_its_digest(database: Database, reader: Reader) -> None:
     digest = hashlib.sha256(b"data").hexdigest()
     assert database.execute([PutBlob(b"data"), PutBlob(b"data")]) == [digest, digest]

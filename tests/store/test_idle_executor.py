@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from actors.store import executors
-from actors.store.executors import Threaded
+from actors.store.executors import Inline, Threaded
 
 
 class Resting:
@@ -71,3 +71,18 @@ async def test_whoever_asks_late_hears_of_the_batch_and_then_of_the_end() -> Non
         await executor.done()
     assert await executor.done() is None
     executor.leave()
+
+
+async def test_in_the_loop_itself_an_engine_never_has_time_to_rest() -> None:
+    engine = Resting()
+    executor = Inline(lambda: engine)
+    await executor.opened()
+    for number in range(2):
+        executor.submit([number])
+        done = await executor.done()
+        assert done is not None
+        assert done.answers == [number]
+    executor.close()
+    assert await executor.done() is None
+    executor.leave()
+    assert engine.did == ["work", "work", "close"]
