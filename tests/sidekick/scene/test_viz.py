@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from actors.sidekick.scene import Limits, Scene
-from tests.sidekick.scene.kit import payloads, scene_of, spawn, told, update
+from tests.sidekick.scene.kit import payloads, scene_of, shown, spawn, told, update
 from tests.sidekick.scene.stories import dict_node, leaf, list_node, object_node
 
 NONE = leaf(0, None)
@@ -26,7 +26,9 @@ def a_dict(items: dict[Any, Any], hidden: int = 0) -> Any:
 
 def after(node: Any, *frames: bytes) -> Any:
     """The variable after these changes, without the ids."""
-    return simply(payloads(shown_in(node, *frames), "viz-1")[1]["options"]["valueRepresentation"])
+    scene = shown_in(node, *frames)
+    assert {(one["id"], one["component"], one["target"]) for one in shown(scene)} == {(0, "viz", "viz-1")}
+    return simply(payloads(scene, "viz-1")[1]["options"]["valueRepresentation"])
 
 
 def shown_in(node: Any, *frames: bytes) -> Scene:

@@ -28,6 +28,7 @@ from troupe.ipc import Desk, DeskError, IdTaken, NobodyAtTheDesk, NoServer, NoSu
 from troupe.ipc.blocking import BlockingDesk
 from troupe.ipc.desk import PRESENCE_SECONDS
 from troupe.ipc.testing import FakeDesk
+from troupe.ipc.tickets import Ticket
 
 ROOT = Path(__file__).parents[3]
 
@@ -504,6 +505,54 @@ async def test_without_a_server_a_request_is_cancelled_by_taking_it_away(base: P
         done = await desk.submit("echo", id="r2")
         put(base, "responses", "r2", Success({}))
         assert not await done.cancel()
+
+
+async def test_who_waits_for_what_is_cancelled_or_answered_after_another_hears_at_once(base: Path) -> None:
+    """One watches for all: when that one has its result, another takes over."""
+    async with desk_of(base, rescan=1000.0) as desk:
+        several = [await desk.submit("echo", id=f"r{number}") for number in range(4)]
+        found = dict[str, bool]()
+        ended = {each.id: trio.Event() for each in several}
+
+        async def wait(ticket: Ticket) -> None:
+            found[ticket.id] = (await ticket.wait()).cancelled
+            ended[ticket.id].set()
+
+        with trio.fail_after(10):
+            async with trio.open_nursery() as nursery:
+                for each in several:
+                    nursery.start_soon(wait, each)
+                while not desk._arrivals.rescans:  # noqa: ASYNC110 - it happens in a thread
+                    await trio.sleep(0.001)
+                await trio.testing.wait_all_tasks_blocked(0.01)
+                for name in ("r0", "r1"):
+                    put(base, "responses", name, Success({}))
+                    await ended[name].wait()
+                assert await several[2].cancel()
+                await ended["r2"].wait()
+                put(base, "responses", "r3", Success({}))
+        assert found == {"r0": False, "r1": False, "r2": True, "r3": False}
+
+
+@pytest.mark.parametrize(
+    ("said", "client", "unknown"),
+    [
+        (None, False, True),
+        (None, True, True),
+        ("a detail", False, False),
+        (NoServer("nobody"), False, True),
+        (NoServer("nobody"), True, False),
+    ],
+)
+async def test_what_has_no_file_is_unknown_if_nobody_can_know_it(
+    base: Path, monkeypatch: pytest.MonkeyPatch, said: object, client: bool, unknown: bool
+) -> None:
+    monkeypatch.setattr(folder.DeskFolder, "present", lambda _: folder.Attendance(True, client))
+    async with desk_of(base) as desk:
+        await desk.submit("echo", id="there")
+        desk.office = Mock(detail=Mock(side_effect=[said] * 2))
+        assert desk._is_unknown("r1") is unknown
+        assert not desk._is_unknown("there")
 
 
 async def test_of_so_many_that_were_cancelled_the_desk_remembers_the_last(

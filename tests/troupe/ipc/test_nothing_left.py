@@ -26,7 +26,7 @@ def awaited(desk: AnyDesk) -> int:
     if isinstance(desk, FakeDesk):
         return len(desk._watches)
     assert isinstance(desk, Desk)
-    return len(desk._arrivals._by_id)
+    return len(desk._arrivals._by_id) + len(desk._arrivals._following)
 
 
 @pytest.fixture(params=["real", "fake"])
