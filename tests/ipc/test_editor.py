@@ -174,7 +174,9 @@ async def test_after_a_launch_requests_wait_twenty_seconds(autojump_clock: objec
     async with managed(program, base) as at:
         await at.until(EditorState.STARTING)
         assert at.sentence == "The editor was launched; requests wait 20 s for it."
+        asked = len(base.calls)
         up = await at.until(EditorState.UP)
+        assert not [call for call in base.calls[asked:] if call.startswith("publish")], "its process is known"
         (launched,) = program.launches
         assert 20.0 <= up - launched <= 20.5
         assert [type(each) for each in at.told] == [Hold, Release]

@@ -1,5 +1,6 @@
 """The ledger, its viewers and the desk, under the mock clock."""
 
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
@@ -522,6 +523,24 @@ async def test_a_page_outlives_the_ledger(autojump_clock: object) -> None:
             await house.note(fact("b", created=NOW + 1))
             await trio.sleep(1)
             assert [row.id for row in page.of(Window)[-1].rows] == ["b", "a"]
+
+
+async def test_a_page_ends_with_the_ledger_if_that_does_not_come_back(autojump_clock: object) -> None:
+    async with desk_house() as house, trio.open_nursery() as nursery:
+        over = trio.Event()
+
+        async def view() -> None:
+            with suppress(KernelError):
+                async with house.desk.view(Page()):
+                    await trio.sleep_forever()
+            over.set()
+
+        nursery.start_soon(view)
+        await trio.sleep(1)
+        await house.ledger.stop()
+        with trio.fail_after(60):
+            await over.wait()
+        nursery.cancel_scope.cancel()
 
 
 async def test_a_page_that_goes_ends_its_viewer_alone(autojump_clock: object) -> None:
