@@ -35,7 +35,7 @@ class Disk:
         self.writes = 0
 
     def executor(self, open: Callable[[], Any], name: str, turn: Any) -> Inline:  # noqa: A002
-        return Inline(lambda: Engine(open(), self), name, turn)
+        return Inline(lambda: Engine(open(), self), name, turn, seconds=self.seconds)
 
 
 class Engine:
@@ -212,6 +212,24 @@ async def test_who_owns_what_is_known_after_a_restart(autojump_clock: object, tm
         await ann.say(CLEAR)
         await ann.say(CLEAR)
         assert await troupe.seen() == [spawn_grid("h")]
+
+
+@pytest.mark.parametrize("later", [0.5, 1.0, 1.5, 3.0])
+async def test_the_boards_end_as_soon_as_what_is_being_written_is(
+    autojump_clock: object, tmp_path: Path, later: float
+) -> None:
+    disk = Disk()
+    disk.seconds = 1.0
+    async with house(tmp_path, disk) as troupe, hero(troupe, "r") as script:
+        await script.say(spawn_grid())
+        await trio.sleep(KEEP_AFTER + later)
+        keeper = troupe.sidekick.child("boards")
+        assert keeper is not None
+        before = trio.current_time()
+        await keeper.stop()
+        assert trio.current_time() - before <= 3.5, "a picture, a commit, and what was there before is dropped"
+    async with house(tmp_path) as troupe:
+        assert await troupe.seen("r") == [spawn_grid()]
 
 
 async def test_two_boards_that_change_together_are_both_kept(autojump_clock: object, tmp_path: Path) -> None:
