@@ -26,7 +26,7 @@ from transports.folder.inotify import FolderEvent
 from transports.folder.waitless import open_at_once
 from troupe.ipc import Desk, DeskError, IdTaken, NobodyAtTheDesk, NoServer, NoSuchRequest, Result, folder
 from troupe.ipc.blocking import BlockingDesk
-from troupe.ipc.desk import PRESENCE_SECONDS
+from troupe.ipc.desk import JOURNAL_STEPS, PRESENCE_SECONDS
 from troupe.ipc.testing import FakeDesk
 from troupe.ipc.tickets import Ticket
 
@@ -553,6 +553,29 @@ async def test_what_has_no_file_is_unknown_if_nobody_can_know_it(
         desk.office = Mock(detail=Mock(side_effect=[said] * 2))
         assert desk._is_unknown("r1") is unknown
         assert not desk._is_unknown("there")
+
+
+async def test_two_of_one_id_that_ask_for_different_things_are_refused_before_any_is_written(base: Path) -> None:
+    async with desk_of(base) as desk:
+        several = [desk.made("echo", {"n": number}, name, {}) for number, name in enumerate(("r0", "r1", "r1"))]
+        with pytest.raises(IdTaken, match="There is a request r1 already, with other params"):
+            await desk.submit_many(several)
+        assert not (base / "requests").exists()
+        assert [each.id for each in await desk.submit_many([*several[:2], several[1]])] == ["r0", "r1", "r1"]
+
+
+async def test_a_journal_that_does_not_know_a_request_yet_is_asked_at_these_times(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder.DeskFolder, "present", lambda _: folder.Attendance(server=True, client=True))
+    slept = list[float]()
+    monkeypatch.setattr("troupe.ipc.desk.time", SimpleNamespace(sleep=slept.append))
+    async with desk_of(base) as desk:
+        await desk.submit("echo", id="r1")
+        desk.office = Mock(detail=Mock(return_value=None), is_there=True)
+        assert desk._settled("r1") is None
+        assert slept == list(JOURNAL_STEPS)
+        assert desk.office.detail.call_count == len(JOURNAL_STEPS)
 
 
 async def test_of_so_many_that_were_cancelled_the_desk_remembers_the_last(
