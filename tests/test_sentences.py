@@ -13,17 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = (
-    "actors/kernel",
-    "codec/agent/patches",
-    "codec/agent/policy",
-    "program",
-    "transports/door",
-    "transports/http",
-    "transports/process",
-    "transports/websocket",
-    "transports/wire",
-)
+ROOMS = ("actors", "codec", "program", "systems", "transports", "troupe")
 UNHEARD = {
     "actors/kernel/testing.py",  # for who writes tests
     "transports/process/launcher/ahead/sitecustomize.py",  # ends in silence, and the program starts in the usual way

@@ -228,8 +228,9 @@ def _hunks(request: Pending, said: ApprovalResponse) -> tuple[int, ...] | None:
         return None
     named = None if said.hunks is None else set(said.hunks)
     if named is not None and not named <= every:
-        known = f"from 0 to {len(every) - 1}" if every else "none"
-        raise Unanswerable(f"The hunks of this patch are counted {known}.", "$.hunks")
+        if not every:
+            raise Unanswerable("This patch has no hunks. Answer it as a whole: scope `all`.", "$.hunks")
+        raise Unanswerable(f"The hunks of this patch are counted from 0 to {len(every) - 1}.", "$.hunks")
     if not said.approved:
         if named not in (None, every):
             why = "A refusal is of the whole patch. Approve the hunks that you want, and the others are refused."

@@ -133,8 +133,6 @@ async def _run(command: KnownCommand, params: Any, context: CommandContext, seco
             cancelled = _cancelled(error)
             if cancelled is None:
                 return Failure(_shortened(f"{command.name} failed: {describe(error)}"))
-            if cancelled is error:
-                raise
             raise cancelled from None  # what it raised besides, on its way out, is nobody's any more
     return Failure(f"{command.name} was not over after {lasting(seconds)}")
 

@@ -16,7 +16,6 @@ Rules
 
 import re
 from functools import lru_cache
-from pathlib import PurePosixPath
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
 
 from msgspec import Struct
@@ -33,12 +32,8 @@ class TaskPlace(Struct, frozen=True):
 
     @property
     def id(self) -> str:
+        """Also its folder, relative to the workspace."""
         return f"{self.contest_id}/{self.task_id}"
-
-    @property
-    def folder(self) -> PurePosixPath:
-        """Relative to the workspace."""
-        return PurePosixPath(self.contest_id, self.task_id)
 
     def numbered(self, number: int) -> "TaskPlace":
         """The second place with this name, the third, and so on. The first is the place itself."""

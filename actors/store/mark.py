@@ -38,7 +38,8 @@ import sqlite3
 import struct
 import time
 import zlib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from enum import IntEnum
 from functools import cache
 from pathlib import Path
@@ -407,8 +408,12 @@ class Marking:
         if synced:
             os.fsync(self._file)
 
-    def _if_it_can_be_kept(self) -> "_Forsaking":
-        return _Forsaking(self)
+    @contextmanager
+    def _if_it_can_be_kept(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, sqlite3.Error) as error:
+            self.forsake(error)
 
     def forsake(self, error: Exception) -> None:
         logger.warning("there is no mark of how far the log of the database has come: %s", error)
@@ -421,17 +426,3 @@ def carried_over(connection: sqlite3.Connection) -> tuple[int, bool]:
     """Tries to carry the log over. Returns the log's number of frames, and whether all of them are in the database."""
     busy, frames, carried = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
     return frames, not busy and frames == carried
-
-
-class _Forsaking:
-    def __init__(self, marking: Marking) -> None:
-        self._marking = marking
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: object) -> bool:
-        if isinstance(error, OSError | sqlite3.Error):
-            self._marking.forsake(error)
-            return True
-        return False

@@ -27,7 +27,6 @@ from actors.agent.requests import (
     waiting,
     with_changes,
 )
-from codec.agent.action_events import PatchProposed
 from codec.agent.approvals import ClientResult, Pending, Remembered, Resolution
 from codec.agent.client_messages import (
     ApprovalResponse,
@@ -43,6 +42,8 @@ YES = Resolution(approved=True, by="bob")
 NO = Resolution(approved=False, by="bob")
 LOST = Resolution(approved=False, ended="timed_out")
 OTHERS = (patch("p1"), patch("p2"), patch("p3", "b.py"), command("c1"), tool("t1"))
+BARE = patch("p0", "empty.py", hunks=0)
+"""A new file that is empty, or one that is deleted."""
 
 
 def says(id: str, approved: bool = True, **more: Any) -> ApprovalResponse:  # noqa: A002
@@ -86,11 +87,7 @@ def test_an_answer_settles_what_its_scope_says(said: Any, ids: set[str]) -> None
 @pytest.mark.parametrize("hunks", [None, ()])
 @pytest.mark.parametrize("approved", [True, False])
 def test_of_a_patch_without_hunks_the_scope_hunk_is_the_whole(approved: bool, hunks: tuple[int, ...] | None) -> None:
-    """A new file that is empty, or one that is deleted."""
-    asked = patch("p9", "empty.py")
-    assert isinstance(asked.asked, PatchProposed)
-    bare = replace(asked, asked=replace(asked.asked, hunks=()))
-    found = settling((*OTHERS, bare), SENT, says("p9", approved, scope="hunk", hunks=hunks, remember="session"), "ann")
+    found = settling((*OTHERS, BARE), SENT, says("p0", approved, scope="hunk", hunks=hunks, remember="session"), "ann")
     (settled,) = found.requests
     assert settled.resolution == Resolution(approved=approved, scope="hunk", by="ann")
     assert found.remember == ("session" if approved else "once")
@@ -111,8 +108,9 @@ REFUSED = [
     (says("p1", scope="hunk", hunks=(0,), file_path="b.py"), "is of the file a.py", "$.file_path"),
     (says("p1", scope="hunk"), "Say which hunks", "$.hunks"),
     (says("p1", scope="hunk", hunks=()), "Say which hunks", "$.hunks"),
-    (says("p1", scope="hunk", hunks=(2,)), "counted from 0 to 1", "$.hunks"),
-    (says("p1", scope="hunk", hunks=(-1,)), "counted from 0 to 1", "$.hunks"),
+    (says("p1", scope="hunk", hunks=(2,)), "The hunks of this patch are counted from 0 to 1", "$.hunks"),
+    (says("p1", scope="hunk", hunks=(-1,)), "The hunks of this patch are counted from 0 to 1", "$.hunks"),
+    (says("p0", scope="hunk", hunks=(0,)), "This patch has no hunks. Answer it as a whole", "$.hunks"),
     (says("p1", approved=False, scope="hunk", hunks=(0,)), "A refusal is of the whole patch", "$.hunks"),
     (says("c1", scope="hunk", hunks=(0,)), "Only a patch has hunks", "$.scope"),
     (says("t1", scope="hunk"), "Only a patch has hunks", "$.scope"),
@@ -131,7 +129,7 @@ REFUSED = [
 @pytest.mark.parametrize(("said", "why", "where"), REFUSED)
 def test_an_answer_that_cannot_be_meant_changes_nothing_and_says_why(said: Any, why: str, where: str) -> None:
     with pytest.raises(Unanswerable, match=why) as refused:
-        settling(OTHERS, SENT, said, "ann")
+        settling((*OTHERS, BARE), SENT, said, "ann")
     assert refused.value.where == where
 
 
@@ -144,7 +142,7 @@ ANSWERED = [
     (
         replace(patch("p1"), resolution=YES, result=ClientResult(success=True)),
         PatchApplyResult(patch_id="p1", success=False),
-        "was told already",
+        "The result of 'p1' was told already",
     ),
     (replace(patch("p1"), resolution=YES, begun=True), PatchApplyResult(patch_id="p1", success=True), "is doing"),
     (replace(command("c1"), resolution=YES, begun=True), CommandResult(command_id="c1"), "is doing"),

@@ -236,9 +236,21 @@ def test_what_cannot_be_read_costs_itself_only(caplog: pytest.LogCaptureFixture)
     run_in_virtual_time(test)
 
 
-@pytest.mark.parametrize("entry", [b"", b"e", b"ex {}", b"e1", b"t1-2 3", b"q1 {}", b"e1 [", b"t1-x []"])
-def test_an_odd_entry_is_unreadable_and_nothing_else(entry: bytes) -> None:
-    with pytest.raises(UnreadableEntry):
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        (b"", "an entry begins with b''"),
+        (b"e", "an entry begins with b'e'"),
+        (b"ex {}", "an entry begins with b'ex {}'"),
+        (b"t1-x []", "an entry begins with b't1-x "),
+        (b"e1", "the entry of 1 cannot be read: "),
+        (b"t1-2 3", "the entry of 1 cannot be read: "),
+        (b"e1 [", "the entry of 1 cannot be read: "),
+        (b"q1 {}", "an entry is of the kind b'q'"),
+    ],
+)
+def test_an_odd_entry_is_unreadable_and_nothing_else(entry: bytes, says: str) -> None:
+    with pytest.raises(UnreadableEntry, match=f"^{says}"):
         read_entry(entry)
 
 

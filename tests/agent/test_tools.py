@@ -100,6 +100,11 @@ def test_a_file_that_goes_between_the_search_and_the_look_defines_nothing(gone: 
     assert [line.partition(":")[0] for line in told.text.splitlines()[1:]] == sorted({"a.py", "b.py", "c.py"} - {gone})
 
 
+def test_a_search_for_no_word_is_refused() -> None:
+    with pytest.raises(BadCall, match="query has no words"):
+        used("search_text", query=" \t")
+
+
 def test_a_refused_file_is_refused_to_the_caller() -> None:
     with pytest.raises(FileRefused, match="outside of the workspace"):
         used("read_file", file_path="../x")

@@ -99,11 +99,29 @@ def test_a_peer_that_never_answers_is_given_up_after_three_attempts_and_our_docu
         await desk.submit(request("a"))
         (dossier,) = await desk.over("a")
         assert [each.late for each in dossier.tried] == [True] * 3
-        outcome = read_response(desk.base.files[Tray.FAILED, "a"][1], "a").outcome
-        assert isinstance(outcome, Failure)
-        assert OVERDUE in outcome.message
+        assert copy_of("a", desk) == f"{OVERDUE}; it was asked for 3 times"
 
     play(test)
+
+
+def copy_of(id: str, desk: Desk) -> str | None:  # noqa: A002
+    """What stands in failed/."""
+    there = desk.base.files.get((Tray.FAILED, id))
+    if there is None:
+        return None
+    outcome = read_response(there[1], id).outcome
+    assert isinstance(outcome, Failure)
+    return outcome.message
+
+
+def test_the_copy_of_an_answer_that_was_read_is_that_answer_and_else_the_attempts_own_end() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("a"))
+        await desk.over("a")
+        assert copy_of("a", desk) == "busy"
+        assert desk.base.files[Tray.FAILED, "a"][1] == desk.base.files[Tray.RESPONSES, "a"][1]
+
+    play(test, outcomes=in_turn(Failure("busy")))
 
 
 # -- the same id again

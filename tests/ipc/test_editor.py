@@ -4,6 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from random import Random
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import trio
@@ -172,7 +174,9 @@ async def test_after_a_launch_requests_wait_twenty_seconds(autojump_clock: objec
     async with managed(program, base) as at:
         await at.until(EditorState.STARTING)
         assert at.sentence == "The editor was launched; requests wait 20 s for it."
+        asked = len(base.calls)
         up = await at.until(EditorState.UP)
+        assert not [call for call in base.calls[asked:] if call.startswith("publish")], "its process is known"
         (launched,) = program.launches
         assert 20.0 <= up - launched <= 20.5
         assert [type(each) for each in at.told] == [Hold, Release]
@@ -436,3 +440,18 @@ def test_what_cannot_happen_raises() -> None:
 
 def test_the_actor_is_one() -> None:
     assert isinstance(editor_spec(PaperProgram(), PaperBase()).make(), Actor)
+
+
+OF_OURS = (EditorState.STARTING, EditorState.UP, EditorState.SILENT)
+"""If the process is known, for then it can be ended."""
+AT_ANY_TIME = (EditorState.LOOKING, EditorState.RESTING)
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("state", EditorState)
+def test_what_can_be_asked_of_the_editor_in_each_state(state: EditorState, known: bool) -> None:
+    here: Any = SimpleNamespace(state=state, _known=known)
+    can = "start" if state is EditorState.STOPPED else None
+    if state in AT_ANY_TIME or (known and state in OF_OURS):
+        can = "stop"
+    assert Editor._can_be_asked_for(here) == can

@@ -232,6 +232,7 @@ async def test_old_files_without_a_reference_are_read_a_few_at_a_time_and_once(a
         assert sum(call.startswith("read requests") for call in base.calls) <= 5 * evaluator.GLANCE
         await settled(3600.0)
         assert sum(call.startswith("read requests") for call in base.calls) == 1_000
+        assert not any(call.startswith("look ") for call in base.calls), "none is read with its answer"
 
 
 @pytest.mark.parametrize("trouble", ["gone", "full"])

@@ -54,6 +54,12 @@ class Usher:
         return {min(lane)[2] for lane in lanes.values()}
 
 
+def stale(queue: FairQueue) -> int:
+    """How many entries in its heaps stand for nothing any more."""
+    heaps = (queue._early, queue._deadlines, *queue._lanes.values())
+    return sum(not queue._stands(*entry[1:]) for heap in heaps for entry in heap)
+
+
 @given(STEPS)
 @settings(max_examples=300)
 def test_what_is_taken_is_the_first_of_its_lane_and_there_is_something_exactly_when_something_may_begin(
@@ -76,6 +82,7 @@ def test_what_is_taken_is_the_first_of_its_lane_and_there_is_something_exactly_w
                 assert taken in firsts | late if firsts else taken is None
                 if taken is not None:
                     del usher.waiting[taken]
+        assert stale(queue) == queue._discarded <= max(FEW, len(queue)) + 1, "so its heaps are tidied up in time"
         assert len(queue) == len(usher.waiting)
         assert all((each in queue) == (each in usher.waiting) for each in IDS)
         moment = queue.next_moment(now)

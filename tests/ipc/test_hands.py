@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from actors.ipc.command import CommandOver, CommandRan, KnownBefore
-from actors.ipc.hands import Hands
+from actors.ipc.hands import HandEnded, Hands
 from actors.kernel import ChildSpec
 
 
@@ -63,3 +63,16 @@ def test_news_that_comes_as_one_ends_has_it_looked_at_again_and_is_no_dead_lette
         assert ended is not None
         assert ended.look_again is (heard == 0)
     assert [spec.unread_is_lost for spec in paper.specs] == [False, False]
+
+
+def test_one_of_which_something_was_missed_is_looked_at_again_when_it_has_ended() -> None:
+    means: Any = SimpleNamespace(terms=SimpleNamespace(concurrency=9))
+    crowd: Any = PaperCrowd()
+    begun: list[Any] = []
+    hands = Hands(means, crowd, begun.append, lambda: None)
+    for missed in (True, False):
+        assert hands.start("a", KnownBefore())
+        if missed:
+            hands.look_again("a")
+        hands.heard_over(CommandOver("a", heard=0))
+        assert hands.ended(begun.pop()) == HandEnded("a", CommandOver("a", heard=0), missed)

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.json import encode
 from msgspec.structs import replace
 
 from actors.ipc.books import reopened
@@ -94,6 +95,23 @@ def test_whatever_happens_to_requests_each_blob_is_named_by_a_row_and_is_whole(
                 found = await journals[base].find(id)
                 assert found is not None
                 assert (found.content, found.tried, found.blob) == (each.content, each.tried, each.blob)
+
+    in_a_store(test)
+
+
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_what_is_larger_than_a_row_should_be_is_a_blob_and_what_is_as_large_is_none(beyond: int) -> None:
+    def padded(most: int, size_of: Callable[[str], int]) -> str:
+        return "x" * (most + beyond - size_of(""))
+
+    async def test(house: House, blobs: Callable[[], set[str]]) -> None:
+        journal = ClientJournal(house.stage.registry, "/one")
+        content = padded(LARGE_CONTENT, lambda text: len(dossier("a", text).content))
+        message = padded(LARGE_OUTCOME, lambda text: len(encode(Failure(text))))
+        (first,) = await journal.keep(dossier("a", content))
+        assert (len(first.content), bool(first.blob), len(blobs())) == (LARGE_CONTENT + beyond, bool(beyond), beyond)
+        (second,) = await journal.keep(failed(dossier("b"), Failure(message)))
+        assert (len(second.large), len(blobs())) == (beyond, 2 * beyond)
 
     in_a_store(test)
 

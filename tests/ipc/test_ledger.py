@@ -1,5 +1,6 @@
 """The ledger, its viewers and the desk, under the mock clock."""
 
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from trio.testing import wait_all_tasks_blocked
 
 from actors.ipc.client_steps import OVERDUE
-from actors.ipc.ledger import LOOK_SECONDS, PATIENCE
+from actors.ipc.ledger import LOOK_SECONDS, MOST_KEPT, PATIENCE
 from actors.ipc.lines import Lines
 from actors.ipc.messages import EditorNow, Forgotten, Noted, PeerNow, RunningNow
 from actors.ipc.viewing import DETAIL_REST, REST, DeskViewer
@@ -294,7 +295,7 @@ async def test_states_can_be_given_with_commas_and_underscores(autojump_clock: o
         (b'{"requests": [{"command": ""}]}', "length"),
         (b'{"requests": [{"command": "ping", "parms": {}}]}', "unknown field `parms`"),
         (b'{"requests": [{"command": "ping", "params": []}]}', "expected `object`"),
-        (b'{"requests": [{"command": "ping", "id": "../x"}]}', "request 1 of 1 cannot be taken"),
+        (b'{"requests": [{"command": "ping", "id": "../x"}]}', "request 1 of 1 cannot be taken: '../x' is no id"),
         (b'{"requests": [{"command": "a", "id": "x"}, {"command": "b", "id": "x"}]}', "ask for different things"),
         (b'{"requests": [{"command": "a", "params": {"a": ' + b"[" * 50_000 + b"]" * 50_000 + b"}}]}", "nested"),
     ],
@@ -444,6 +445,27 @@ async def test_a_question_that_many_pages_ask_is_searched_for_once_until_a_line_
         assert searched == ["r", "r1", "r1"]
 
 
+async def test_of_many_questions_the_last_are_remembered(
+    autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched, search = list[str](), Lines.search
+
+    def counted(lines: Lines, wanted: WindowWanted) -> Any:
+        searched.append(wanted.text)
+        return search(lines, wanted)
+
+    monkeypatch.setattr(Lines, "search", counted)
+    asked = [f"r{number}" for number in range(MOST_KEPT)]
+    async with desk_house() as house:
+        await house.note(fact("r1"))
+        for text in (*asked, *asked):
+            await window(house, text=text)
+        assert searched == asked, "so many are kept"
+        for text in ("another", *asked[1:], asked[0]):
+            await window(house, text=text)
+        assert searched == [*asked, "another", asked[0]], "of one more the one that was asked for longest ago is not"
+
+
 async def test_the_open_request_is_kept_up_to_date_and_its_end_is_told(autojump_clock: object) -> None:
     async with desk_house() as house:
         await house.note(fact("a", "polling"))
@@ -462,6 +484,14 @@ async def test_the_open_request_is_kept_up_to_date_and_its_end_is_told(autojump_
             await house.ledger.send(Forgotten(("a",)))
             await trio.sleep(2 * REST)
             assert page.told[-1] == DetailGone(id="a")
+            for _ in range(2):
+                await house.note(RequestDetail(fact=fact("a", "success", attempts=2), tried=tried))
+                await trio.sleep(2 * DETAIL_REST)
+                assert page.told[-1] == page.of(RequestDetail)[-1], "it is back"
+                del house.journal.details["a"]
+                await house.ledger.send(Forgotten(("a",)))
+                await trio.sleep(2 * DETAIL_REST)
+                assert page.told[-1] == DetailGone(id="a"), "and gone again"
             await seat.heard(msgspec.json.encode(DetailWanted(id="")))
             told = len(page.told)
             await trio.sleep(20)
@@ -493,6 +523,24 @@ async def test_a_page_outlives_the_ledger(autojump_clock: object) -> None:
             await house.note(fact("b", created=NOW + 1))
             await trio.sleep(1)
             assert [row.id for row in page.of(Window)[-1].rows] == ["b", "a"]
+
+
+async def test_a_page_ends_with_the_ledger_if_that_does_not_come_back(autojump_clock: object) -> None:
+    async with desk_house() as house, trio.open_nursery() as nursery:
+        over = trio.Event()
+
+        async def view() -> None:
+            with suppress(KernelError):
+                async with house.desk.view(Page()):
+                    await trio.sleep_forever()
+            over.set()
+
+        nursery.start_soon(view)
+        await trio.sleep(1)
+        await house.ledger.stop()
+        with trio.fail_after(60):
+            await over.wait()
+        nursery.cancel_scope.cancel()
 
 
 async def test_a_page_that_goes_ends_its_viewer_alone(autojump_clock: object) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from actors.ipc.lines import BLOCK, OPEN, TURN, Lines, Search
-from codec.ipc.desk import STATES, RequestFact, Window, WindowWanted
+from codec.ipc.desk import STATES, RequestFact, RequestState, Window, WindowWanted
 
 IDS = st.sampled_from(["a", "b", "ab", "Ab-1", "run.7", "run.8", "x" * 128])
 TEXTS = st.sampled_from(["", "ping", "Ping", "ΣΑΣ", "the model\nfailed", "a\0b\1c", "İstanbul"])
@@ -89,6 +89,24 @@ def check_window(lines: Lines, facts: dict[str, RequestFact], wanted: WindowWant
         newest = wanted.order == "newest"
         behind = [fact for fact in expected if ((fact.created, fact.id) < (at.created, at.id)) == newest]
         assert list(shown.rows) == behind[: wanted.count]
+
+
+@pytest.mark.parametrize("above", [0, 1, 2, 9])
+@pytest.mark.parametrize(
+    ("order", "first"), [("oldest", [0, 0, 1, 1, 2, 2]), ("newest", [3, 2, 2, 1, 1, 0]), ("slowest", [7] * 6)]
+)
+def test_a_line_that_the_filter_does_not_let_through_is_meant_where_it_would_be(
+    order: Any, first: list[int], above: int
+) -> None:
+    """Every second of six is let through."""
+    lines = Lines()
+    for number in range(6):
+        state: RequestState = "success" if number % 2 else "polling"
+        lines.put(RequestFact(id=f"r{number}", command="ping", state=state, created=float(number), changed=0.0))
+    for number in range(0, 6, 2):
+        wanted = WindowWanted(states=("success",), order=order, at=f"r{number}", above=above, first=7)
+        expected = first[number] if order == "slowest" else max(0, first[number] - above)
+        assert window(lines, wanted).first == expected
 
 
 def check_totals(lines: Lines, facts: dict[str, RequestFact]) -> None:

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Mapping
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import trio
@@ -12,8 +13,10 @@ from actors.ipc.dossier import Dossier
 from actors.ipc.errand import ClientTerms
 from actors.ipc.given import Tray
 from actors.ipc.journal import ClientJournal
+from actors.ipc.orders import MOST_WAITING, DeskOrder, Orders
+from actors.kernel import MailboxFull
 from codec.ipc import Dialect, write_response
-from codec.ipc.desk import Handled
+from codec.ipc.desk import Handled, Selection
 from tests.ipc.client_kit import BUSY, DONE, NEVER, Desk, in_turn, play, request
 from tests.ipc.paper import STUCK, PaperBase
 
@@ -270,3 +273,17 @@ def test_a_submission_does_not_wait_for_an_order_over_thousands() -> None:
             assert not archived.is_set()
 
     play(test, base=AnsweringBase())
+
+
+def test_only_so_many_orders_wait_and_whoever_gives_one_more_is_told() -> None:
+    nobody: Any = None
+    orders = Orders(nobody, nobody, nobody)
+    replies = [Mock(spec_set=["fail"]) for _ in range(MOST_WAITING + 1)]
+    for reply in replies:
+        orders.add(DeskOrder("cancel", Selection(ids=("a",)), reply))
+    assert [reply.fail.called for reply in replies] == [False] * MOST_WAITING + [True]
+    (told,) = replies[-1].fail.call_args.args
+    assert isinstance(told, MailboxFull)
+    assert "too many orders are waiting" in str(told)
+    orders.add(DeskOrder("archive", Selection(all=True), None))  # of the retention setting, which gives it again
+    assert sum(reply.fail.called for reply in replies) == 1

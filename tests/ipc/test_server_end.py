@@ -1,5 +1,6 @@
 """The server end: what comes into the folder is answered, once, in turn, whatever happens meanwhile."""
 
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -9,7 +10,7 @@ from trio.testing import MockClock
 
 import codec.ipc.request
 from actors.ipc.command import AGAIN_SECONDS, KnownBefore
-from actors.ipc.given import TOO_LATE, Tray
+from actors.ipc.given import TOO_LATE, EntryStuck, Tray
 from actors.ipc.handlers import CommandContext, Handlers, KnownCommand
 from actors.ipc.hands import COMMANDS, Hands
 from actors.ipc.messages import LEDGER
@@ -488,6 +489,38 @@ async def test_what_cannot_be_begun_now_is_begun_later(
             await trio.sleep(60)
     assert [id for id, _ in tried] == ["r"] * 3  # noqa: A001
     assert tried[1][1] - tried[0][1] >= AGAIN_SECONDS
+
+
+class Stumbling(PaperBase):
+    """Where nothing can be answered, until it is `mended`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tried: list[float] = []
+        self.mended = False
+
+    async def answer(self, id: str, data: bytes) -> None:  # noqa: A002
+        self.tried.append(trio.current_time())
+        await trio.lowlevel.checkpoint()
+        if not self.mended:
+            raise EntryStuck("it cannot be written")
+        await super().answer(id, data)
+
+
+async def test_what_goes_wrong_with_a_request_is_tried_again_more_and_more_seldom(autojump_clock: MockClock) -> None:
+    base = Stumbling()
+    with state_directory() as directory:
+        async with serving(base, directory) as (desk, house):
+            desk.put("r")
+            await trio.sleep(150)
+            assert [after - before for before, after in pairwise(base.tried)] == pytest.approx(
+                [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0, 30.0]
+            )
+            (command,) = house.stage.registry.get(COMMANDS).children()
+            assert command.statistics().note == "it cannot be written"
+            base.mended = True
+            assert await desk.success("r") == {"message": "pong"}
+            assert base.tried[-1] - base.tried[-2] == pytest.approx(30.0)
 
 
 async def test_a_fault_of_ours_in_a_run_ends_its_command_which_begins_anew(

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.judge.checkers import Differs, compare
-from actors.judge.difference import LONGEST, diff_summary
+from actors.judge.difference import BEFORE, LONGEST, diff_summary
 from codec.judge import Compare, CompareMode
 
 
@@ -98,6 +98,23 @@ def test_of_a_long_line_the_part_is_shown_where_it_differs() -> None:
     assert len(match[1]) == len(match[2]) == LONGEST
     assert match[1][40:50] == " 2 1 1 1 1"
     assert match[2][40:50] == " 3 1 1 1 1"
+
+
+@pytest.mark.parametrize("length", [0, 20, 200])
+@pytest.mark.parametrize("each", [b"x", "ä".encode()], ids=["in one byte", "in two"])
+def test_wherever_in_a_line_the_first_difference_is_it_is_shown(length: int, each: bytes) -> None:
+    for alike in (*range(3 * LONGEST), 1000, 3000):
+        told = summary(each * alike + b"a" + each * length, each * alike + b"b" + each * length)
+        match = re.fullmatch(r"line 1: expected '(.*)' got '(.*)'", told)
+        assert match
+        assert len(match[1]) == len(match[2]) <= LONGEST
+        place = next(at for at, (one, other) in enumerate(zip(match[1], match[2], strict=True)) if one != other)
+        assert (match[1][place], match[2][place]) == ("a", "b")
+        if len(each) > 1:  # the part around it is measured in bytes
+            assert place == alike or BEFORE // 2 <= place <= BEFORE + 1
+        else:
+            assert place in ((alike,) if alike < LONGEST - BEFORE else (BEFORE, BEFORE + 1))
+            assert match[1].startswith("…") is (alike >= LONGEST - BEFORE)
 
 
 def test_a_character_is_not_counted_from_the_middle_of_a_line() -> None:

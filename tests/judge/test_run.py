@@ -2,14 +2,16 @@
 
 import pytest
 import trio
+from msgspec import convert
 from msgspec.structs import replace
 
+from actors.judge.messages.problem import CaseJudged
 from actors.judge.problem import MANY_RUNS
 from actors.judge.registered import RUNS
 from actors.judge.run import FILE_BYTES, PROCESSES
 from actors.kernel import KernelError
 from actors.store import StateDirectory
-from codec.judge import RunSettings
+from codec.judge import RunResult, RunSettings
 from codec.programs import Outcome
 from tests.judge.kit import CORES, PATIENCE, Court, Folders, Json, Machine, Page, an_outcome, judging, right
 
@@ -66,6 +68,37 @@ async def test_so_many_cases_run_at_once_as_there_are_cores(directory: StateDire
             (await court.machine.started(index)).end(an_outcome(f"{index}\n".encode()))
         assert (await page.ended())[0] == list(range(1, 8))
         assert court.machine.most == CORES
+
+
+async def test_a_case_took_as_long_as_its_program_by_the_clock_on_the_wall(directory: StateDirectory) -> None:
+    took = replace(an_outcome(b"1\n"), wall_seconds=12.3456)
+    async with judging(directory, machine=Machine(lambda program: took)) as court:
+        await court.take_in(A)
+        page = await court.page()
+        await page.say("ui/runOne", index=1)
+        assert (await page.heard("run/result"))["result"]["durationMs"] == 12_346
+
+
+@pytest.mark.parametrize("is_running", [True, False])
+async def test_what_an_earlier_run_still_says_is_nothing_of_this_one(
+    directory: StateDirectory, is_running: bool
+) -> None:
+    async with judging(directory) as court:
+        await court.take_in(A)
+        page = await court.page()
+        await running(court, page)
+        (run,) = court["runs"].children()
+        (await court.machine.started(1)).end(an_outcome(b"1\n"))
+        result = convert((await page.heard("run/result"))["result"], RunResult)
+        await page.say("ui/cancel")
+        await page.ended()
+        if is_running:
+            await running(court, page)
+        told = len(page.told)
+        await court.problem().send(CaseJudged(run, result, None))
+        await court.settled()
+        assert [said for said in page.told[told:] if said["type"] == "run/result"] == []
+        assert court.problem().alive
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,22 @@ def test_both_cuts_are_counted() -> None:
     assert console(b"a" * 100, b"b" * 100, 300, limit=40) == f"{'a' * 10}\n[260 bytes left out]\n{'b' * 30}"
 
 
+@pytest.mark.parametrize(
+    ("tail", "shown"),
+    [
+        (b"\xa9" * 8, "�" * 8),
+        (b"\xa9" * 4, "�" * 4),
+        (b"\xa9" * 3, "�" * 3),
+        (b"\xa9" * 4 + b"end", "����end"),
+        (b"\xa9" * 3 + b"end", "end"),
+        (b"\xa9", "�"),
+        (b"", ""),
+    ],
+)
+def test_what_is_no_rest_of_a_character_is_not_taken_for_one(tail: bytes, shown: str) -> None:
+    assert console(b"begin", tail, 1_000) == f"begin\n[{995 - len(tail)} bytes left out]\n{shown}"
+
+
 def test_no_character_is_cut_in_two() -> None:
     text = "é".encode() * 100
     for limit in range(20, 40):

@@ -130,6 +130,7 @@ async def test_it_is_back_when_it_is_posted_again_or_asked_for(directory: StateD
 async def back(court: Court, page: Page) -> None:
     page.forget()
     await page.say("ui/openProblem", id=A)
+    await page.heard("state/problems", lambda said: [each["id"] for each in said["problems"]] == [A])
     assert (await page.heard("state/init"))["problem"]["id"] == A
     assert await told(page) == [A]
     await court.take_in(B)

@@ -13,7 +13,7 @@ import pytest
 import trio
 import trio.testing
 
-from actors.kernel import ChildSpec, KernelError, Top, run, supervisor_spec
+from actors.kernel import ActorRef, ChildSpec, KernelError, Top, run, supervisor_spec
 from actors.sidekick import boards, bookkeeping
 from actors.sidekick.boards import AGAIN_AFTER, KEEP_AFTER, boards_spec
 from actors.sidekick.desk import SidekickDesk, crowd_specs
@@ -35,7 +35,7 @@ class Disk:
         self.writes = 0
 
     def executor(self, open: Callable[[], Any], name: str, turn: Any) -> Inline:  # noqa: A002
-        return Inline(lambda: Engine(open(), self), name, turn)
+        return Inline(lambda: Engine(open(), self), name, turn, seconds=self.seconds)
 
 
 class Engine:
@@ -66,10 +66,17 @@ class KeptHouse(House):
             await page.announce("sidekick", peer="looks")
             return [one for one in page.line.take() if one["type"] in ("spawn", "update")]
 
+    @property
+    def sidekick(self) -> ActorRef[Any]:
+        found = self.top.child("sidekick")
+        assert found is not None
+        return found
+
+    def room(self, name: str = "default") -> ActorRef[Any]:
+        return House(self.sidekick, self.desk).room(name)
+
     def trouble(self) -> str | None:
-        ref = self.top.child("sidekick")
-        assert ref is not None
-        return ref.statistics().trouble
+        return self.sidekick.statistics().trouble
 
 
 @asynccontextmanager
@@ -207,6 +214,24 @@ async def test_who_owns_what_is_known_after_a_restart(autojump_clock: object, tm
         assert await troupe.seen() == [spawn_grid("h")]
 
 
+@pytest.mark.parametrize("later", [0.5, 1.0, 1.5, 3.0])
+async def test_the_boards_end_as_soon_as_what_is_being_written_is(
+    autojump_clock: object, tmp_path: Path, later: float
+) -> None:
+    disk = Disk()
+    disk.seconds = 1.0
+    async with house(tmp_path, disk) as troupe, hero(troupe, "r") as script:
+        await script.say(spawn_grid())
+        await trio.sleep(KEEP_AFTER + later)
+        keeper = troupe.sidekick.child("boards")
+        assert keeper is not None
+        before = trio.current_time()
+        await keeper.stop()
+        assert trio.current_time() - before <= 3.5, "a picture, a commit, and what was there before is dropped"
+    async with house(tmp_path) as troupe:
+        assert await troupe.seen("r") == [spawn_grid()]
+
+
 async def test_two_boards_that_change_together_are_both_kept(autojump_clock: object, tmp_path: Path) -> None:
     async with house(tmp_path / "a") as troupe:
         for number in range(20):
@@ -335,6 +360,10 @@ async def test_of_a_board_that_is_too_large_what_was_kept_before_stays_and_is_to
             await later()
         copy = killed(tmp_path / "a", tmp_path / "b")
         assert troupe.trouble() is None
+        await script.say(spawn_grid("more"))
+        room, before = troupe.room(), trio.current_time()
+        await room.stop()
+        assert trio.current_time() - before < 1, "it does not wait for what is not going to be kept"
     async with house(copy) as troupe:
         assert await troupe.seen() == [spawn_grid()]
         assert await troupe.store.streams("sidekick/board/") == []

@@ -445,7 +445,7 @@ async def test_each_hero_that_is_away_has_its_own_time(autojump_clock: object) -
                 await hero.announce("hero", peer=name)
             await trio.sleep(GRACE / 3)
         await trio.sleep(GRACE / 2)  # early and middle are over
-        for name, absorbs in (("early", False), ("middle", False), ("late", True)):
+        for name, absorbs in (("middle", False), ("early", False), ("late", True)):
             async with troupe.client() as again:
                 await again.announce("hero", peer=name)
                 screen.line.take()
@@ -555,6 +555,18 @@ async def test_a_peer_counts_from_the_message_that_shows_its_part(message: Json,
         assert troupe.room().statistics().note == "0 drawing, 0 watching"
         await peer.say(message)
         assert troupe.room().statistics().note == note
+
+
+async def test_whoever_is_in_a_room_that_ends_for_good_is_let_go() -> None:
+    async with house() as troupe, troupe.client("r") as script, troupe.client("r") as page:
+        await script.announce("hero")
+        await page.announce("sidekick")
+        peers = troupe.top.child("peers")
+        assert peers is not None
+        assert len(peers.children()) == 2
+        await troupe.room("r").stop()
+        await trio.testing.wait_all_tasks_blocked()
+        assert peers.children() == []
 
 
 async def test_a_room_that_is_forsaken_goes_and_the_default_room_stays(autojump_clock: object) -> None:

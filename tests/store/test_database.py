@@ -12,9 +12,9 @@ import pytest
 
 from actors.store import operations
 from actors.store.connection import connect
-from actors.store.database import COMMITS_BETWEEN_RESTS, LOG_BYTES, ROWS, Database
-from actors.store.directory import DATABASE, LOCK
-from actors.store.errors import Conflict, Refused, StoreError, StoreFull
+from actors.store.database import COMMITS_BETWEEN_RESTS, LOG_BYTES, LOG_PAGES, ROWS, Database
+from actors.store.directory import DATABASE, LOCK, StateDirectory
+from actors.store.errors import Conflict, Refused, StateUnusable, StoreError, StoreFull
 from actors.store.operations import (
     Append,
     Delete,
@@ -35,11 +35,19 @@ from actors.store.operations import (
     Trim,
 )
 from actors.store.reader import Reader
+from tests.store.opened import files_open_in
 
 
 def one(half: Database | Reader, job: Operation[Any] | Question[Any]) -> Any:
     (answer,) = half.execute([job])  # type: ignore[list-item]
     return answer
+
+
+def test_a_database_in_a_folder_that_is_not_there_is_refused_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "gone" / "troupe.db"
+    with pytest.raises(StateUnusable) as refused:
+        Database(path)
+    assert str(refused.value) == f"The database {path} cannot be created: No such file or directory."
 
 
 def test_events_are_counted_from_one_in_each_stream(database: Database, reader: Reader) -> None:
@@ -114,8 +122,8 @@ WRONG: list[tuple[Operation[Any], str]] = [
     (Append("a\nb", [b"x"]), "control characters"),
     (Append("\ud800", [b"x"]), "surrogates"),
     (Append(b"a", [b"x"]), "a str, not bytes"),  # type: ignore[arg-type]
-    (Append("a", []), "no event"),
-    (Append("a", ["x"]), "bytes, not str"),  # type: ignore[list-item]
+    (Append("a", []), "an append to 'a' holds no event"),
+    (Append("a", ["x"]), "an event is bytes, not str"),  # type: ignore[list-item]
     (Append("a", [b"x" * (operations.MAX_EVENT + 1)]), "at most 1,048,576 bytes, not 1,048,577"),
     (Append("a", [b"x" * operations.MAX_EVENT] * 17), "at most 16,777,216 bytes, not 17,825,792"),
     (Append("a", (event for event in [b"x"])), "a list, not generator"),  # type: ignore[arg-type]
@@ -395,6 +403,16 @@ def test_names_are_listed_by_prefix(
     assert one(reader, Streams(prefix, after, limit)) == [(name, 1) for name in found]
 
 
+@pytest.mark.parametrize("count", [1, 2, operations.MAX_PLACES])
+def test_several_values_are_told_in_the_order_in_which_they_are_asked_for(
+    database: Database, reader: Reader, count: int
+) -> None:
+    database.execute([Put("s", f"k{number}", b"%d" % number) for number in range(0, count, 2)])
+    order = list(reversed(range(count)))
+    told = one(reader, GetEach([("s", f"k{number}") for number in order]))
+    assert told == [None if number % 2 else b"%d" % number for number in order]
+
+
 def test_a_blob_is_kept_once_under_its_digest(database: Database, reader: Reader) -> None:
     digest = hashlib.sha256(b"data").hexdigest()
     assert database.execute([PutBlob(b"data"), PutBlob(b"data")]) == [digest, digest]
@@ -550,7 +568,16 @@ def pragma(database: Database, name: str) -> Any:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("journal_mode", "wal"), ("synchronous", 2), ("foreign_keys", 1), ("busy_timeout", 5000), ("user_version", 1)],
+    [
+        ("journal_mode", "wal"),
+        ("synchronous", 2),
+        ("fullfsync", 1),
+        ("wal_autocheckpoint", LOG_PAGES),
+        ("journal_size_limit", LOG_BYTES),
+        ("foreign_keys", 1),
+        ("busy_timeout", 5000),
+        ("user_version", 1),
+    ],
 )
 def test_the_database_is_durable_and_patient(database: Database, name: str, value: object) -> None:
     assert pragma(database, name) == value
@@ -568,6 +595,16 @@ def test_the_log_is_written_ahead_and_gone_after_an_orderly_end(database: Databa
     one(database, Append("a", [b"1"]))
     database.close()
     assert not log.exists()
+
+
+def test_whoever_closes_lets_go_of_every_file(directory: StateDirectory) -> None:
+    database, reader = Database(directory.database), Reader(directory.database)
+    one(database, Append("a", [b"1"]))
+    one(reader, Read("a"))
+    assert len(files_open_in(directory.path)) > 1
+    reader.close()
+    database.close()
+    assert files_open_in(directory.path) == [LOCK]
 
 
 def test_a_rest_carries_the_log_over_when_idle_or_when_it_is_time(database: Database) -> None:

@@ -36,7 +36,7 @@ def small(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
     place.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"mode=0700,size={request.param}m", "tmpfs", str(place)], check=True)
     yield place
-    subprocess.run(["umount", str(place)], check=True)
+    subprocess.run(["umount", "--lazy", str(place)], check=True)  # also if a test has left a file open
 
 
 def append_until_full(database: Database) -> int:

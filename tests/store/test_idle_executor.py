@@ -1,4 +1,4 @@
-"""A store that has nothing to do is told so once, and not before it has had nothing to do for a while."""
+"""A thread with an engine, which is told once that nothing is to be done, and not before that was so for a while."""
 
 import threading
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from actors.store import executors
-from actors.store.executors import Threaded
+from actors.store.executors import Inline, Threaded
 
 
 class Resting:
@@ -49,3 +49,40 @@ async def test_after_some_work_there_is_one_rest(monkeypatch: pytest.MonkeyPatch
     assert await executor.done() is None
     executor.leave()
     assert engine.did == ["work", "rest", "work", "rest", "close"]
+
+
+class Unclosable(Resting):
+    def close(self) -> None:
+        super().close()
+        raise OSError("it cannot be closed")
+
+
+async def test_whoever_asks_late_hears_of_the_batch_and_then_of_the_end() -> None:
+    engine, turn = Unclosable(), threading.Lock()
+    executor = Threaded(lambda: engine, "unclosable", turn)
+    await executor.opened()
+    executor.submit([1])
+    executor.close()
+    assert turn.acquire(timeout=10), "the thread has ended"
+    done = await executor.done()
+    assert done is not None
+    assert done.answers == [1]
+    with pytest.raises(OSError, match="it cannot be closed"):
+        await executor.done()
+    assert await executor.done() is None
+    executor.leave()
+
+
+async def test_in_the_loop_itself_an_engine_never_has_time_to_rest() -> None:
+    engine = Resting()
+    executor = Inline(lambda: engine)
+    await executor.opened()
+    for number in range(2):
+        executor.submit([number])
+        done = await executor.done()
+        assert done is not None
+        assert done.answers == [number]
+    executor.close()
+    assert await executor.done() is None
+    executor.leave()
+    assert engine.did == ["work", "work", "close"]

@@ -20,6 +20,7 @@ from actors.store.errors import DatabaseDamaged
 from actors.store.mark import FRAME_HEAD, LOG_HEAD, LogFile, MarkState, mark_of, read_mark, what_is_wrong
 from actors.store.operations import Append, Delete, Put, PutBlob, Read, Touch
 from actors.store.reader import Reader
+from tests.store.opened import files_open_in
 from tests.store.test_kill import Server, check
 
 NAME = "troupe.db"
@@ -387,6 +388,12 @@ def test_an_end_after_a_commit_that_failed_says_nothing_of_a_log_that_stays(tmp_
     assert events(copy) == 3
 
 
+def state_of(database: Database) -> MarkState:
+    mark = read_mark(database.path)
+    assert mark is not None
+    return mark.state
+
+
 def test_after_a_commit_that_failed_the_mark_finds_its_place_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -396,6 +403,7 @@ def test_after_a_commit_that_failed_the_mark_finds_its_place_again(
     database._connection.execute(f"PRAGMA max_page_count = {pages}").fetchone()
     (answer,) = database.execute([PutBlob(os.urandom(200_000))])
     assert isinstance(answer, Exception)
+    assert state_of(database) is MarkState.OPENING
     assert told(killed(database, tmp_path / "failed")) is None
     database._connection.execute("PRAGMA max_page_count = 100000").fetchone()
     for number in range(3):
@@ -407,23 +415,30 @@ def test_after_a_commit_that_failed_the_mark_finds_its_place_again(
     database.close()
 
 
+@pytest.mark.parametrize("when", ["it is opened", "a change is committed", "it is closed"])
 def test_a_mark_that_cannot_be_written_is_given_up_and_the_store_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, when: str
 ) -> None:
-    database = Database(tmp_path / NAME)
-
     def broken(file: int, data: bytes, at: int) -> int:
         raise OSError(5, "Input/output error")
 
-    with monkeypatch.context() as patch:
-        patch.setattr(module.os, "pwrite", broken)  # type: ignore[attr-defined]
-        for number in range(3):
-            assert database.execute([Append("a", [b"x"])]) == [number + 1]
-    assert [record.getMessage() for record in caplog.records] == [
+    def now(step: str) -> None:
+        if step == when:
+            monkeypatch.setattr(module.os, "pwrite", broken)  # type: ignore[attr-defined]
+
+    now("it is opened")
+    database = Database(tmp_path / NAME)
+    now("a change is committed")
+    for number in range(3):
+        assert database.execute([Append("a", [b"x"])]) == [number + 1]
+    now("it is closed")
+    database.close()
+    assert caplog.messages == [
         "there is no mark of how far the log of the database has come: [Errno 5] Input/output error"
     ]
     assert not mark_of(database.path).exists()
-    database.close()
+    assert not files_open_in(tmp_path)
+    monkeypatch.undo()
     assert told(tmp_path) is None
 
 

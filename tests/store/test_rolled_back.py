@@ -7,7 +7,7 @@ import pytest
 
 from actors.store.database import Database
 from actors.store.errors import StoreError
-from actors.store.operations import Append, Get, Put, Read
+from actors.store.operations import Append, Drop, Get, Put, Read
 from actors.store.reader import Reader
 
 
@@ -42,3 +42,14 @@ def test_a_group_that_fails_in_the_middle_is_rolled_back(database: Database, rea
     assert kept == [None if failed[0] else b"1", None if failed[2] else b"1", b"2"]
     (events,) = reader.execute([Read("a")])
     assert events == ([(1, b"2")] if failed[1] else [(1, b"1"), (2, b"2")])
+
+
+def test_a_log_that_could_not_be_dropped_goes_on_counting(database: Database, reader: Reader) -> None:
+    real = database._connection
+    assert database.execute([Append("a", [b"1"])]) == [1]
+    database._connection = Failing(real, 1)  # type: ignore[assignment]
+    (dropped,) = database.execute([Drop("a")])
+    database._connection = real
+    assert isinstance(dropped, StoreError)
+    assert database.execute([Append("a", [b"2"])]) == [2]
+    assert reader.execute([Read("a")]) == [[(1, b"1"), (2, b"2")]]

@@ -121,7 +121,7 @@ def test_a_directory_that_everybody_can_put_another_in_the_place_of_is_refused(
     state.mkdir(parents=True, mode=0o700)
     above.chmod(mode)
     if refused:
-        assert f"for {above} is everybody's" in refusal(state)
+        assert f"can be replaced by every account, for {above} is everybody's (mode {mode:04o})" in refusal(state)
         above.chmod(0o700)
     with StateDirectory.claim(state):
         pass

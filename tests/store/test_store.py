@@ -158,17 +158,20 @@ async def test_a_commit_takes_a_bounded_number(directory: StateDirectory, autoju
         assert (writing.batches, writing.largest_batch, writing.last_batch) == (3, BATCH, 9)
 
 
-async def test_a_flood_stays_in_the_mailbox(
-    directory: StateDirectory, autojump_clock: MockClock, small_desk: int
+@pytest.mark.parametrize("job", [("append", "a", [b"x"]), ("read", "a")], ids=["of changes", "of questions"])
+async def test_a_flood_stays_in_the_mailbox_and_all_of_it_is_answered(
+    directory: StateDirectory, autojump_clock: MockClock, small_desk: int, job: tuple[Any, ...]
 ) -> None:
-    async with living(directory, slow_commits, capacity=20) as ref, trio.open_nursery() as nursery:
-        store = StoreClient(ref)
-        for _ in range(small_desk + 30):
-            nursery.start_soon(store.append, "a", [b"x"])
-        await wait_all_tasks_blocked()
-        box = ref.statistics().mailbox
-        assert (box.queued, box.waiting) == (20, 8)  # one is under way, and one waits in the handler
-        nursery.cancel_scope.cancel()
+    async with living(directory, partial(Inline, seconds=COMMIT), capacity=20) as ref:
+        name, *words = job
+        async with trio.open_nursery() as nursery:
+            for _ in range(small_desk + 30):
+                nursery.start_soon(getattr(StoreClient(ref), name), *words)
+            await wait_all_tasks_blocked()
+            box = ref.statistics().mailbox
+            assert (box.queued, box.waiting) == (20, 8)  # one is under way, and one waits in the handler
+        told = await StoreClient(ref).statistics()
+        assert (told.writing if name == "append" else told.reading).jobs == small_desk + 30
 
 
 async def test_a_question_does_not_wait_for_a_commit(directory: StateDirectory, autojump_clock: MockClock) -> None:

@@ -94,7 +94,6 @@ class Office:
                 until, why = self._absent
                 if self._clock() < until:
                     raise NoServer(why)
-                self._absent = None
             try:
                 self._connect()
                 status, content = self._exchange(method, path, body)

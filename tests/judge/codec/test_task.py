@@ -171,7 +171,7 @@ def test_half_a_surrogate_pair_can_be_written_afterwards() -> None:
 def test_chelper_is_read_on_request() -> None:
     assert read_task(b"json\n" + body(), chelper=True) == read_task(body())
     assert read_task(body(), chelper=True) == read_task(body())
-    assert "CHelper" in refusal(b"json\n" + body())
+    assert refusal(b"json\n" + body()) == f"the body begins with `json`, which is CHelper's form; on this port {WANTED}"
 
 
 WANTED = "expected one problem as a JSON object, as Competitive Companion sends it"

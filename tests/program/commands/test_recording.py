@@ -131,7 +131,7 @@ def test_what_is_no_header_is_said(line: bytes, sentence: str) -> None:
         (b"hello", "expected a JSON object: JSON is malformed"),
         (b'{"at":1,"mess', "expected a JSON object: input data was truncated"),
         (b"[" * 100_000, "expected"),
-        (b"[]", "expected .object., got .array."),
+        (b"[]", r'expected \{"at": seconds, "message": \{\.\.\.\}\}: expected .object., got .array.'),
         (b'{"message":{}}', "missing required field .at."),
         (b'{"at":"soon","message":{}}', "expected .float., got .str. - at .*at"),
         (b'{"at":-1,"message":{}}', 'expected "at" to be seconds since the start, got -1'),

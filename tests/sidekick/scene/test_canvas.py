@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from actors.sidekick.scene import Limits, Scene
-from tests.sidekick.scene.kit import message, payloads, scene_of, spawn, told, update
+from tests.sidekick.scene.kit import message, payloads, scene_of, shown, spawn, told, update
 
 
 def line(x: int, buffer: int = 0) -> bytes:
@@ -79,12 +79,15 @@ def a_canvas(*frames: bytes, limits: Limits | None = None) -> Scene:
             [create(1), line(1, 1), copy(1, 0), line(2, 1), copy(1, 0)],
             ["create 1", "1 on 1", "1 onto 0", "2 on 1", "1 onto 0"],
         ),
+        ([create(1), line(1, 1), copy(1, 0), copy(1, 0)], ["create 1", "1 on 1", "1 onto 0", "1 onto 0"]),
         ([line(1), copy(0, 0)], ["1 on 0", "0 onto 0"]),
         ([line(1), rect("red"), copy(0, 0)], ["red on 0"]),
     ],
 )
 def test_what_can_be_seen_is_drawn_again_and_no_more(frames: list[bytes], left: list[str]) -> None:
-    assert drawn(a_canvas(*frames)) == left
+    scene = a_canvas(*frames)
+    assert drawn(scene) == left
+    assert {(one["component"], one["target"]) for one in shown(scene)} == {("canvas", "canvas-1")}
 
 
 @pytest.mark.parametrize("color", ["#fff", "#A0b1C2", "black", "rgb(1, 2, 3)", "LightGray"])
@@ -137,6 +140,14 @@ def test_a_canvas_that_is_never_cleared_forgets_its_oldest_strokes() -> None:
     assert statistics.strokes + statistics.forgotten == 1_001
     assert drawn(scene)[-1] == "7 on 1"
     assert drawn(scene)[-3] == "999 on 0"
+
+
+def test_copies_are_strokes_and_the_oldest_of_them_are_forgotten_too() -> None:
+    scene = a_canvas(create(1), line(7, 1), *[copy(1, 0)] * 1_000, limits=Limits(strokes=100))
+    statistics = scene.statistics()
+    assert 90 <= statistics.strokes <= 100
+    assert statistics.strokes + statistics.forgotten == 1_001
+    assert drawn(scene)[-1] == "1 onto 0"
 
 
 def test_a_buffer_whose_background_was_forgotten_covers_nothing_any_more() -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from actors.sidekick.scene import Limits
+from actors.sidekick.scene.tree import COMPONENT
 from tests.sidekick.scene.kit import message, names, payloads, scene_of, spawn, told, update
 
 BOARD = (spawn("row-1"), spawn("label-1", parent="row-1"), spawn("grid-1", parent="row-1"), spawn("column-1"))
@@ -10,6 +11,11 @@ BOARD = (spawn("row-1"), spawn("label-1", parent="row-1"), spawn("grid-1", paren
 
 def moved(target: str, parent: str, before: str | None = None) -> bytes:
     return update(target, "changeParent", {"parent": parent, "insertBefore": before})
+
+
+@pytest.mark.parametrize("frame", [spawn("row-1"), spawn("column-1"), spawn("row-1", color="red")])
+def test_a_container_costs_what_it_was_spawned_with_and_no_more(frame: bytes) -> None:
+    assert scene_of(frame).statistics().memory == COMPONENT + len(frame)
 
 
 def test_containers_are_shown_before_what_is_in_them() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from actors.sidekick.scene import Limits, Scene
-from tests.sidekick.scene.kit import payloads, scene_of, spawn, told, update
+from tests.sidekick.scene.kit import payloads, scene_of, shown, spawn, told, update
 from tests.sidekick.scene.stories import dict_node, leaf, list_node, object_node
 
 NONE = leaf(0, None)
@@ -26,7 +26,9 @@ def a_dict(items: dict[Any, Any], hidden: int = 0) -> Any:
 
 def after(node: Any, *frames: bytes) -> Any:
     """The variable after these changes, without the ids."""
-    return simply(payloads(shown_in(node, *frames), "viz-1")[1]["options"]["valueRepresentation"])
+    scene = shown_in(node, *frames)
+    assert {(one["id"], one["component"], one["target"]) for one in shown(scene)} == {(0, "viz", "viz-1")}
+    return simply(payloads(scene, "viz-1")[1]["options"]["valueRepresentation"])
 
 
 def shown_in(node: Any, *frames: bytes) -> Scene:
@@ -160,6 +162,29 @@ def test_an_objects_attributes_and_what_is_in_them_are_reached_by_name() -> None
     point = object_node(1, {"x": leaf(1, 1), "tags": a_list("a")}, 0)
     changed = after(point, change("setitem", ["x"], leaf(2, 5)), change("append", ["tags", 1], leaf(3, "b"), None, 2))
     assert changed == ({"x": 5, "tags": (["a", "b"], 2)}, 2)
+    again = change("append", ["tags", 1], leaf(3, "b"), None, 2), change("append", ["tags", 2], leaf(4, "c"), None, 3)
+    assert after(point, *again, change("pop", ["tags", 0], NONE)) == ({"x": 1, "tags": (["b", "c"], 2)}, 2)
+
+
+@pytest.mark.parametrize(
+    ("hidden", "frame", "result"),
+    [
+        (0, change("delitem", ["x"], NONE), ({"y": 2}, 1)),
+        (0, change("delitem", ["z"], NONE), ({"x": 1, "y": 2}, 2)),
+        (0, change("delitem", [0], NONE), ({"x": 1, "y": 2}, 2)),
+        (0, change("setitem", ["z"], leaf(1, 3)), ({"x": 1, "y": 2, "z": 3}, 3)),
+        (0, change("setitem", [0], leaf(1, 3)), ({"x": 1, "y": 2}, 2)),
+        (0, change("clear", []), ({}, 0)),
+        (3, change("delitem", ["x"], NONE), ({"y": 2, "...": "..."}, 4)),
+        (3, change("delitem", ["z"], NONE), ({"x": 1, "y": 2, "...": "..."}, 4)),
+        (3, change("setitem", ["z"], leaf(1, 3)), ({"x": 1, "y": 2, "z": 3, "...": "..."}, 5)),
+        (3, change("setitem", ["x"], leaf(1, 3)), ({"x": 3, "y": 2, "...": "..."}, 5)),
+        (3, change("clear", []), ({}, 0)),
+    ],
+)
+def test_an_object_counts_its_attributes_also_those_that_are_not_shown(hidden: int, frame: bytes, result: Any) -> None:
+    """One that is not shown and is set was there before; one that is not shown and is deleted was, too."""
+    assert after(object_node(1, {"x": leaf(1, 1), "y": leaf(1, 2)}, hidden), frame) == result
 
 
 def test_a_removed_variable_is_gone() -> None:

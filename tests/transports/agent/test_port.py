@@ -175,12 +175,22 @@ async def test_each_state_of_the_index_is_an_event_for_whoever_follows_it() -> N
         assert (await ask(house, "GET", "/v1/workspaces/w1/index/stream")).status_code == 401
 
 
-@pytest.mark.parametrize("query", ["kind=odd&q=a", "most=0&q=a", "most=101&q=a", "most=x&q=a", f"q={'a' * 501}"])
-async def test_a_search_that_cannot_be_asked_is_refused_in_words(query: str) -> None:
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("kind=odd&q=a", "`kind` is "),
+        ("most=0&q=a", "`most` is a whole number from 1 to 100."),
+        ("most=101&q=a", "`most` is a whole number from 0 to 100."),
+        ("most=x&q=a", "`most` is a whole number"),
+        (f"q={'a' * 501}", "`q` has 500 characters at most."),
+    ],
+)
+async def test_a_search_that_cannot_be_asked_is_refused_in_words(query: str, says: str) -> None:
     desk = PaperDesk()
     async with open_port(desk) as house:
         answer = await ask(house, "GET", f"/v1/workspaces/w1/search?{query}", headers=AUTHORIZED)
         assert (answer.status_code, answer.json()["code"]) == (422, "INVALID_MESSAGE")
+        assert says in answer.json()["detail"]
         assert desk.asked == []
 
 

@@ -691,10 +691,21 @@ async def test_an_endless_answer_is_given_up(provider: Provider) -> None:
         await here.fake.visits[0].gone.wait()
 
 
+@both
+async def test_what_json_cannot_say_is_not_sent_and_that_is_said(provider: Provider) -> None:
+    async with stand(provider, []) as here:
+        said = request(provider, here.fake.url, says="half a pair: \ud800")
+        with pytest.raises(ModelTrouble, match="was not asked: the conversation holds something that JSON") as raised:
+            async with here.families.stream(said) as deltas:
+                assert [delta async for delta in deltas] == []
+        assert not raised.value.recoverable
+        assert here.fake.asked == []
+
+
 async def test_bytes_without_end_are_given_up() -> None:
     async with stand("vllm", [Raw(b": " + b"x" * 1000 + b"\n")] * 100, patience=hasty(answer_bytes=5000)) as here:
         _, trouble = await here.trouble()
-        assert "more than 5,000 bytes" in str(trouble)
+        assert "sent more than 5,000 bytes in one answer." in str(trouble)
 
 
 # -- what there is
@@ -755,7 +766,7 @@ async def test_a_list_of_more_than_we_take_is_a_sentence() -> None:
     many = [FakeModel(f"model-{number}") for number in range(200)]
     async with stand("vllm", [Done()], models=many, patience=hasty(list_bytes=1000)) as here:
         _, silent = await here.families.listed()
-        assert "more than 1,000 bytes" in silent[0]
+        assert "sent more than 1,000 bytes where a short answer was expected." in silent[0]
 
 
 async def test_a_server_without_a_list_passes_the_check() -> None:

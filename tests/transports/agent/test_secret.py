@@ -5,11 +5,13 @@ import stat
 from pathlib import Path
 
 import pytest
+import trio
 import trustme
 
 from transports.agent.client import AgentVisitor
 from transports.agent.private import AUTHORITY
 from transports.agent.secret import TOKEN_FILE, TokenUnusable, agent_token
+from transports.websocket.client import Unreachable
 
 
 def test_a_token_is_made_once_and_only_this_account_can_read_it(tmp_path: Path) -> None:
@@ -79,6 +81,8 @@ def test_a_command_of_this_account_finds_the_token_where_the_server_has_left_it(
         AgentVisitor.of("http://127.0.0.1:1/", tmp_path)
     token = agent_token(tmp_path)
     visitor = AgentVisitor.of("http://127.0.0.1:1/", tmp_path)
+    with pytest.raises(Unreachable, match=r"no agent answers at http://127.0.0.1:1 \(ConnectError\)"):
+        trio.run(visitor.ask, "GET", "health")
     assert visitor._headers["authorization"] == f"Bearer {token.text}"
     assert visitor._tls is None
 

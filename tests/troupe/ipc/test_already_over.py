@@ -85,3 +85,40 @@ async def test_what_could_not_be_looked_at_is_looked_at_by_whoever_waits_next(fa
     assert [(await watch.next(None)).id, (await watch.next(None)).id] == ["a", "b"]
     assert looked == [["a", "b"], ["a", "b"]]
     watch.close()
+
+
+class StirsLate(NobodyLooks):
+    """Where something happens in the very moment in which patience ends, or nothing at all."""
+
+    def __init__(self, *, stirs: bool) -> None:
+        self._stirs = stirs
+
+    async def until_stirred(self, watch: FileWatch) -> None:
+        try:
+            await trio.sleep_forever()
+        finally:
+            if self._stirs:
+                watch.stir("a")
+
+
+@pytest.mark.parametrize("stirs", [True, False])
+async def test_who_is_told_in_the_moment_in_which_patience_ends_does_not_complain(
+    autojump_clock: object, stirs: bool
+) -> None:
+    complain, over = AsyncMock(side_effect=DeskError("nobody is there")), False
+
+    async def look(ids: list[str]) -> list[Result]:
+        return [result_of(each, Success(7), 1.0, None) for each in ids] if over else []
+
+    watch = FileWatch(cast("Arrivals", StirsLate(stirs=stirs)), look, complain)
+    watch.add(["a", "b"])
+    await watch._look_at_some()
+    over = True
+    if stirs:
+        assert (await watch.next(5.0)).id == "a"
+        complain.assert_not_called()
+    else:
+        with pytest.raises(DeskError, match="nobody is there"):
+            await watch.next(5.0)
+        complain.assert_awaited_once_with("a")
+    assert trio.current_time() == pytest.approx(5.0)

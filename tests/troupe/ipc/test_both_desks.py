@@ -24,6 +24,7 @@ ANSWERS = {
     "wrong": fails("no such model", permanent=True),
     "never": NEVER,
 }
+NAIVE = datetime(2030, 1, 2)  # noqa: DTZ001 - that it has no zone is the subject
 
 
 @pytest.fixture(params=["real", "in memory", "fake"])
@@ -161,8 +162,10 @@ async def test_whoever_waits_can_be_cancelled_and_another_goes_on(desk: AnyDesk)
         (lambda desk: desk.submit("echo", {"a": (1, b"x")}), r"params.a\[1\] is a value of the type bytes"),
         (lambda desk: desk.submit("echo", {"a": {1: 2}}), "params.a is a value of the type dict"),
         (lambda desk: desk.submit("echo", {"a": datetime.now(UTC)}), "params.a is a value of the type datetime"),
-        (lambda desk: desk.submit("echo", ["a"]), "a dict"),
+        (lambda desk: desk.submit("echo", ["a"]), "The params of echo are a dict with texts as keys, and not list"),
         (lambda desk: desk.submit("echo", {1: "a"}), "texts as keys"),
+        (lambda desk: desk.submit("echo", deadline=NAIVE), "deadline has no time zone; give it one"),
+        (lambda desk: desk.submit("echo", not_before=NAIVE), "not_before has no time zone; give it one"),
         (lambda desk: desk.submit(""), "A command is"),
         (lambda desk: desk.submit("echo", priority=1000), "priority"),
         (lambda desk: desk.submit("echo", {"x": "y" * (17 << 20)}), "at most"),
@@ -178,7 +181,7 @@ async def test_what_can_be_no_request_is_said_in_words(
 
 
 async def test_a_concurrency_of_nothing_is_refused(desk: AnyDesk) -> None:
-    with pytest.raises(ValueError, match="at least 1"):
+    with pytest.raises(ValueError, match="concurrency is at least 1, not 0"):
         desk.map("echo", [], concurrency=0)
 
 

@@ -1,24 +1,34 @@
 # ruff: noqa: ASYNC220, ASYNC240 - files and processes are the subject
 """The real desk: files, kills, crowds, two who submit at once, and nobody who answers."""
 
+import errno
+import fcntl
 import os
 import random
 import signal
 import subprocess
 import sys
 import threading
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 import trio
 import trio.testing
 
-from codec.ipc import Failure, Success, file_of, read_request, write_response
+from codec.ipc import Failure, Request, Success, file_of, read_request, write_request, write_response
 from tests.troupe.ipc.peer import Peer, at_the_desk
+from transports.folder.drafts import rename_new
 from transports.folder.inotify import FolderEvent
 from transports.folder.waitless import open_at_once
 from troupe.ipc import Desk, DeskError, IdTaken, NobodyAtTheDesk, NoServer, NoSuchRequest, Result, folder
+from troupe.ipc.blocking import BlockingDesk
+from troupe.ipc.desk import JOURNAL_STEPS, PRESENCE_SECONDS
+from troupe.ipc.testing import FakeDesk
+from troupe.ipc.tickets import Ticket
 
 ROOT = Path(__file__).parents[3]
 
@@ -105,6 +115,7 @@ def descriptors(kind: str) -> int:
 
 
 async def test_answers_are_heard_and_not_looked_for(base: Path) -> None:
+    before = descriptors("inotify")
     async with desk_of(base, rescan=1000.0) as desk:
         ticket = await desk.submit("echo", id="r1")
         async with trio.open_nursery() as nursery:
@@ -116,6 +127,8 @@ async def test_answers_are_heard_and_not_looked_for(base: Path) -> None:
             with trio.fail_after(5):
                 await ticket.wait()
         assert desk._arrivals.rescans == 1
+        assert descriptors("inotify") == before + 1
+    assert descriptors("inotify") == before, "a desk that is closed watches nothing"
 
 
 async def test_without_inotify_the_folder_is_looked_at(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,16 +202,28 @@ async def test_without_a_server_an_attempt_lasted_from_its_request_to_its_answer
         assert (attempt.began, attempt.ended) == (1_000.0, 1_007.0)
 
 
-async def test_what_has_been_put_away_is_still_found(base: Path) -> None:
+@pytest.mark.parametrize("outcome", [Success({"n": 2}), Failure("busy")], ids=["a success", "a failure"])
+async def test_what_has_been_put_away_is_still_found_on_its_last_day(base: Path, outcome: Success | Failure) -> None:
     async with desk_of(base) as desk:
         ticket = await desk.submit("echo", id="r1")
-        put(base, "responses", "r1", Success({"n": 1}))
-        there = base / "archive" / "2026-01-31" / "r1"
-        for folder in (there.parent.parent, there.parent, there):
-            folder.mkdir(mode=0o700)
-        (base / "requests" / "r1.json").rename(there / "request.json")
-        (base / "responses" / "r1.json").rename(there / "response.json")
-        assert (await ticket.wait()).data == {"n": 1}
+        content = (base / "requests" / "r1.json").read_bytes()
+        (base / "requests" / "r1.json").unlink()
+        for number, day in enumerate(("2026-01-30", "2026-02-01", "2026-01-31")):
+            there = base / "archive" / day / "r1"
+            for each in (there.parent.parent, there.parent, there):
+                each.mkdir(mode=0o700, exist_ok=True)
+            last = day == "2026-02-01"
+            answer = outcome if last else Success({"n": "old"})
+            name = "failed.json" if isinstance(answer, Failure) else "response.json"
+            (there / "request.json").write_bytes(content)
+            (there / "response.json").write_bytes(write_response("r1", answer))
+            (there / name).write_bytes(write_response("r1", answer))
+            os.utime(there / "request.json", (1_000.0 + number, 1_000.0 + number))
+            os.utime(there / name, (1_007.0 + number, 1_007.0 + number))
+        result = await ticket.wait()
+        assert (result.data, result.error) == (({"n": 2}, "") if isinstance(outcome, Success) else (None, "busy"))
+        (attempt,) = result.attempts
+        assert (attempt.began, attempt.ended) == (1_001.0, 1_008.0)
 
 
 async def test_who_waits_where_nobody_is_is_told_so_and_the_request_is_kept(base: Path) -> None:
@@ -233,6 +258,147 @@ async def test_who_waits_is_told_which_end_is_missing_and_is_patient_where_one_t
                 await ticket.wait(patience=0.01)
         else:
             assert desk._who_is_missing() is None
+
+
+@pytest.mark.parametrize(
+    ("later", "looked"), [(0.0, 1), (PRESENCE_SECONDS, 1), (PRESENCE_SECONDS + 0.1, 2), (60.0, 2)]
+)
+async def test_however_many_are_impatient_one_looks_who_is_there_for_a_while(
+    base: Path, monkeypatch: pytest.MonkeyPatch, mock_clock: trio.testing.MockClock, later: float, looked: int
+) -> None:
+    present = Mock(return_value=folder.Attendance(server=False, client=False))
+    monkeypatch.setattr(folder.DeskFolder, "present", present)
+    async with desk_of(base) as desk:
+        await desk.submit("echo", id="r1")
+        for seconds in (later, 0.0):
+            with pytest.raises(NobodyAtTheDesk):
+                await desk._complain("r1")
+            mock_clock.jump(seconds)
+    assert present.call_count == looked
+
+
+async def test_a_request_that_cannot_be_given_its_name_is_said_not_to_be_there(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rename(draft: str, name: str, *folders: int) -> None:
+        if name == "r1.json":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        rename_new(draft, name, *folders)
+
+    monkeypatch.setattr(folder, "rename_new", rename)
+    async with desk_of(base) as desk:
+        several = [desk.made("echo", {}, name, {}) for name in ("r0", "r1", "r2")]
+        with pytest.raises(DeskError, match=f"request r1 could not be written to {base}: No space left on device"):
+            await desk.submit_many(several)
+        assert sorted(os.listdir(base / "requests")) == ["r0.json", "r2.json"]
+        assert os.listdir(base / "tmp") == []
+
+
+@pytest.mark.parametrize("held", [(), ("server",), ("client",), ("server", "client")])
+def test_who_holds_which_lock_is_told(base: Path, held: tuple[str, ...]) -> None:
+    with ExitStack() as stack:
+        (base / "state").mkdir(parents=True, mode=0o700)
+        for end in ("server", "client"):
+            lock = stack.enter_context((base / "state" / f"{end}.lock").open("w"))
+            lock.write(f"{os.getpid()}\n")
+            lock.flush()
+            if end in held:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+        desk_folder = folder.DeskFolder(base)
+        assert desk_folder.present() == ("server" in held, "client" in held)
+        assert desk_folder.client_process() == (os.getpid() if "client" in held else None)
+
+
+@pytest.mark.parametrize("more", [0, 200])
+def test_however_many_are_asked_for_those_are_told_of_which_there_is_an_end_or_nothing(base: Path, more: int) -> None:
+    desk_folder = folder.DeskFolder(base)
+    names = [f"r{number}" for number in range(8)]
+    desk_folder.drop({each: write_request(Request(id=each, command="echo")) for each in names})
+    put(base, "responses", "r1", Success({}))
+    put(base, "failed", "r2", Failure("no"))
+    for room in ("responses", "requests"):
+        (base / room / "r3.json").unlink(missing_ok=True)
+    put(base, "responses", "another", Success({}))
+    others = [f"x{number}" for number in range(more)]
+    assert desk_folder.ended_or_gone([*names, *others]) == {"r1", "r2", "r3", *others}
+
+
+async def test_whoever_is_cancelled_while_the_disk_hangs_waits_for_it_no_longer(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goes_on, hangs = threading.Event(), trio.Event()
+
+    def hang(_: folder.DeskFolder, ids: object) -> set[str]:
+        trio.from_thread.run_sync(hangs.set)
+        goes_on.wait(20)
+        return set()
+
+    async with desk_of(base) as desk:
+        ticket = await desk.submit("echo")
+        monkeypatch.setattr(folder.DeskFolder, "ended_or_gone", hang)
+        try:
+            with trio.fail_after(10):
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(ticket.wait)
+                    await hangs.wait()
+                    nursery.cancel_scope.cancel()
+        finally:
+            goes_on.set()
+
+
+def test_a_blocking_call_that_is_interrupted_is_cancelled() -> None:
+    class Interrupted(BaseException):
+        pass
+
+    def interrupt(*_: object) -> None:
+        raise Interrupted
+
+    ended, before = threading.Event(), signal.signal(signal.SIGALRM, interrupt)
+
+    async def wait() -> None:
+        try:
+            await trio.sleep_forever()
+        finally:
+            ended.set()
+
+    try:
+        with BlockingDesk(FakeDesk) as desk:
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            with pytest.raises(Interrupted):
+                desk.call(wait)
+            assert ended.wait(10)
+            assert desk.run("unheard").error == "Unknown command: unheard"
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("whole_after", [0.0, folder.TORN_SECONDS - 0.1, None])
+def test_a_request_that_is_still_being_written_is_waited_for_and_not_for_long(
+    base: Path, monkeypatch: pytest.MonkeyPatch, whole_after: float | None
+) -> None:
+    desk_folder, now = folder.DeskFolder(base), 100.0
+    desk_folder.drop({"r1": write_request(Request(id="r1", command="echo", params={"n": 1}))})
+    path = base / "requests" / "r1.json"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:20])
+
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+        if whole_after is not None and now >= 100.0 + whole_after:
+            path.write_bytes(whole)
+
+    monkeypatch.setattr(folder, "time", SimpleNamespace(monotonic=lambda: now, sleep=sleep))
+    if whole_after is not None:
+        request = desk_folder.request("r1")
+        assert request is not None
+        assert request.params == {"n": 1}
+    else:
+        with pytest.raises(DeskError, match="There is a request r1 already, and it cannot be read: "):
+            desk_folder.request("r1")
+        assert folder.TORN_SECONDS <= now - 100.0 <= folder.TORN_SECONDS + 2 * folder.TORN_STEP
+    assert desk_folder.request("r2") is None
 
 
 @pytest.mark.parametrize("fault", ["link", "file", "shared"])
@@ -339,6 +505,97 @@ async def test_without_a_server_a_request_is_cancelled_by_taking_it_away(base: P
         done = await desk.submit("echo", id="r2")
         put(base, "responses", "r2", Success({}))
         assert not await done.cancel()
+
+
+async def test_who_waits_for_what_is_cancelled_or_answered_after_another_hears_at_once(base: Path) -> None:
+    """One watches for all: when that one has its result, another takes over."""
+    async with desk_of(base, rescan=1000.0) as desk:
+        several = [await desk.submit("echo", id=f"r{number}") for number in range(4)]
+        found = dict[str, bool]()
+        ended = {each.id: trio.Event() for each in several}
+
+        async def wait(ticket: Ticket) -> None:
+            found[ticket.id] = (await ticket.wait()).cancelled
+            ended[ticket.id].set()
+
+        with trio.fail_after(10):
+            async with trio.open_nursery() as nursery:
+                for each in several:
+                    nursery.start_soon(wait, each)
+                while not desk._arrivals.rescans:  # noqa: ASYNC110 - it happens in a thread
+                    await trio.sleep(0.001)
+                await trio.testing.wait_all_tasks_blocked(0.01)
+                for name in ("r0", "r1"):
+                    put(base, "responses", name, Success({}))
+                    await ended[name].wait()
+                assert await several[2].cancel()
+                await ended["r2"].wait()
+                put(base, "responses", "r3", Success({}))
+        assert found == {"r0": False, "r1": False, "r2": True, "r3": False}
+
+
+@pytest.mark.parametrize(
+    ("said", "client", "unknown"),
+    [
+        (None, False, True),
+        (None, True, True),
+        ("a detail", False, False),
+        (NoServer("nobody"), False, True),
+        (NoServer("nobody"), True, False),
+    ],
+)
+async def test_what_has_no_file_is_unknown_if_nobody_can_know_it(
+    base: Path, monkeypatch: pytest.MonkeyPatch, said: object, client: bool, unknown: bool
+) -> None:
+    monkeypatch.setattr(folder.DeskFolder, "present", lambda _: folder.Attendance(True, client))
+    async with desk_of(base) as desk:
+        await desk.submit("echo", id="there")
+        desk.office = Mock(detail=Mock(side_effect=[said] * 2))
+        assert desk._is_unknown("r1") is unknown
+        assert not desk._is_unknown("there")
+
+
+async def test_two_of_one_id_that_ask_for_different_things_are_refused_before_any_is_written(base: Path) -> None:
+    async with desk_of(base) as desk:
+        several = [desk.made("echo", {"n": number}, name, {}) for number, name in enumerate(("r0", "r1", "r1"))]
+        with pytest.raises(IdTaken, match="There is a request r1 already, with other params"):
+            await desk.submit_many(several)
+        assert not (base / "requests").exists()
+        assert [each.id for each in await desk.submit_many([*several[:2], several[1]])] == ["r0", "r1", "r1"]
+
+
+async def test_a_journal_that_does_not_know_a_request_yet_is_asked_at_these_times(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder.DeskFolder, "present", lambda _: folder.Attendance(server=True, client=True))
+    slept = list[float]()
+    monkeypatch.setattr("troupe.ipc.desk.time", SimpleNamespace(sleep=slept.append))
+    async with desk_of(base) as desk:
+        await desk.submit("echo", id="r1")
+        desk.office = Mock(detail=Mock(return_value=None), is_there=True)
+        assert desk._settled("r1") is None
+        assert slept == list(JOURNAL_STEPS)
+        assert desk.office.detail.call_count == len(JOURNAL_STEPS)
+
+
+async def test_of_so_many_that_were_cancelled_the_desk_remembers_the_last(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("troupe.ipc.desk.MOST_WITHDRAWN", 2)
+    async with desk_of(base) as desk:
+        several = [await desk.submit("echo", id=f"r{number}") for number in range(3)]
+        assert [await each.cancel() for each in several] == [True, True, True]
+        assert [(await desk.wait(each.id)).cancelled for each in several[1:]] == [True, True]
+        with pytest.raises(NoSuchRequest):
+            await several[0].wait(0.01)
+
+
+def test_a_blocking_desk_that_cannot_be_made_raises_why() -> None:
+    def make() -> Desk:
+        raise DeskError("there is no folder")
+
+    with pytest.raises(DeskError, match="there is no folder"):
+        BlockingDesk(make)
 
 
 async def test_where_a_client_end_is_at_work_that_cannot_be_asked_nothing_is_taken_away(base: Path) -> None:
@@ -496,7 +753,7 @@ def test_blocking_calls_do_what_the_others_do(base: Path) -> None:
             desk.submit("never").wait(0.01)
         with pytest.raises(ValueError, match="JSON"):
             desk.submit("echo", {"x": object()})
-    with pytest.raises(DeskError, match="closed"):
+    with pytest.raises(DeskError, match="This desk was closed"):
         desk.submit("echo")
     assert "troupe desk" not in {thread.name for thread in threading.enumerate()}
 

@@ -30,7 +30,8 @@ async def test_what_raises_fails_with_what_it_says_and_what_is_unknown_too() -> 
 
     desk = FakeDesk({"broken": broken})
     assert (await desk.run("broken", {"what": "luck"})).error == "no luck"
-    assert (await desk.run("unheard")).error == "Unknown command: unheard"
+    unheard = await desk.run("unheard")
+    assert (unheard.error, len(unheard.attempts)) == ("Unknown command: unheard", 1)
 
 
 async def test_what_is_never_answered_can_be_answered_by_the_test() -> None:
@@ -41,6 +42,8 @@ async def test_what_is_never_answered_can_be_answered_by_the_test() -> None:
         nursery.start_soon(ticket.wait)
         await trio.testing.wait_all_tasks_blocked()
         desk.answer(ticket.id, {"late": True})
+        await trio.testing.wait_all_tasks_blocked()
+        assert not nursery.child_tasks, "whoever waits hears at once"
     assert (await ticket.wait()).data == {"late": True}
     cancelled = await desk.submit("slow")
     assert await cancelled.cancel()
@@ -51,6 +54,7 @@ async def test_what_is_never_answered_can_be_answered_by_the_test() -> None:
 def test_a_script_with_plain_calls_is_tested_alike() -> None:
     with FakeDesk.blocking({"echo": lambda params: params}) as desk:
         assert [each.data["n"] for each in desk.map("echo", ({"n": n} for n in range(5)))] == [0, 1, 2, 3, 4]
+        assert desk.run("echo", {"n": 7}, priority=3).data == {"n": 7}
         desk.submit("echo", {"n": 1}, id="r1")
         with pytest.raises(IdTaken):
             desk.submit("echo", {"n": 2}, id="r1")

@@ -1,12 +1,14 @@
 """The file of an index: a change happens whole or not at all, and what cannot be used makes room for a new one."""
 
 import os
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from transports.agent.index.database import ASIDE, IndexDamaged, ReadableIndex, WritableIndex, number_of
+from transports.agent.index.writing import totals
 
 
 class BrokenOff(BaseException):
@@ -41,6 +43,15 @@ def test_a_change_that_is_broken_off_has_not_happened_and_whoever_made_it_hears_
         break_off()
     assert caught.value is error
     assert generation(writable) == before
+
+
+@pytest.mark.parametrize("change", ["UPDATE meta SET value = 'x' WHERE key = 'chunks'", "DELETE FROM meta"])
+def test_totals_that_are_none_are_a_fault_of_the_file(file: Path, change: str) -> None:
+    with WritableIndex(file).changing() as connection:
+        totals(connection)
+        connection.execute(change)
+        with pytest.raises(sqlite3.DatabaseError, match="a value that no index has"):
+            totals(connection)
 
 
 @pytest.mark.parametrize("ends", [["-wal"], ["-wal", "-shm"]], ids=" ".join)
