@@ -320,9 +320,7 @@ def _index_routes(app: Application, index: IndexDesk) -> None:
         words = request.args.get("q", "")
         if len(words) > LONGEST_QUERY:
             raise ContractRefusal(422, "INVALID_MESSAGE", f"`q` has {LONGEST_QUERY} characters at most.")
-        most = _number("most", 20, 100)
-        if not most:
-            raise ContractRefusal(422, "INVALID_MESSAGE", "`most` is a whole number from 1 to 100.")
+        most = _number("most", 20, 100, least=1)
         return _json(await index.search(id, words, _kind(request.args.get("kind", "all")), most))
 
 
@@ -370,12 +368,12 @@ def _checked(gate: Gate, upgrade: Upgrade, token: str | None) -> Denial | None:
     return gate.admit(token, address)
 
 
-def _number(name: str, default: int, most: int) -> int:
+def _number(name: str, default: int, most: int, *, least: int = 0) -> int:
     text = request.args.get(name)
     if text is None:
         return default
-    if not (text.isascii() and text.isdigit() and len(text) < 17 and int(text) <= most):
-        raise ContractRefusal(422, "INVALID_MESSAGE", f"`{name}` is a whole number from 0 to {most:,}.")
+    if not (text.isascii() and text.isdigit() and len(text) < 17 and least <= int(text) <= most):
+        raise ContractRefusal(422, "INVALID_MESSAGE", f"`{name}` is a whole number from {least} to {most:,}.")
     return int(text)
 
 

@@ -180,7 +180,7 @@ async def test_each_state_of_the_index_is_an_event_for_whoever_follows_it() -> N
     [
         ("kind=odd&q=a", "`kind` is "),
         ("most=0&q=a", "`most` is a whole number from 1 to 100."),
-        ("most=101&q=a", "`most` is a whole number from 0 to 100."),
+        ("most=101&q=a", "`most` is a whole number from 1 to 100."),
         ("most=x&q=a", "`most` is a whole number"),
         (f"q={'a' * 501}", "`q` has 500 characters at most."),
     ],
