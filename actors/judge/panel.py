@@ -289,7 +289,8 @@ class Panel(Actor[PanelMessage]):
             return
         if not shown.anew:
             self._say(StateUpdate(shown.problem))
-        if shown.anew or self._owes_init or shown.results or shown.running:  # the update has no room for those
+        more = shown.results or shown.running or shown.last  # the update has no room for those
+        if shown.anew or self._owes_init or more:
             self._owes_init = False
             self._say(
                 StateInit(
