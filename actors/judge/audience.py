@@ -1,6 +1,6 @@
 """The panels that are told about a problem: those that show it and, for a run, the one that asked for it."""
 
-from actors.judge.messages.panel import PanelMessage, PassedOn, tell
+from actors.judge.messages.panel import PanelMessage, PassedOn, Shown, tell
 from actors.kernel import ActorRef
 from codec.judge import RunSettings
 
@@ -16,6 +16,11 @@ class Audience:
         for panel in self.panels:
             if panel is not but:
                 tell(panel, *messages)
+
+    def show(self, shown: Shown, but: ActorRef[PanelMessage] | None = None) -> None:
+        for panel in self.panels:
+            if panel is not but:
+                tell(panel, shown)
 
     def tell_of_run(self, asker: ActorRef[PanelMessage] | None, *messages: PassedOn) -> None:
         """Tells the panels, and the asker even if it shows another problem by now."""

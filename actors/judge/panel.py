@@ -6,6 +6,9 @@ page that does not read is disconnected when its line is full. It connects again
 A problem's actor ends when nobody has looked at it for a while. If it was just ending when it was opened, it is opened
 again. If it has failed for good, it is closed and the page is told.
 
+When a page goes on to another problem, the first one is told at once, even if it has not read yet that it was opened. A
+problem that shows itself after that is told again.
+
 A problem that was just posted is shown, unless the page's problem is running. Our own page only wants to be told and
 decides for itself, because only the page knows whether the user is typing.
 """
@@ -279,6 +282,9 @@ class Panel(Actor[PanelMessage]):
 
     async def _show(self, shown: Shown) -> None:
         if shown.problem.id != self._shown or self._problem is None:
+            opened_late = self._problems.known(self.stage.registry, shown.problem.id or "")
+            if opened_late is not None:
+                opened_late.urgent(Left(self.ref))
             return
         if self._asked_with != self._settings:
             await self._ask(self._problem, anew=True)
@@ -289,7 +295,8 @@ class Panel(Actor[PanelMessage]):
             return
         if not shown.anew:
             self._say(StateUpdate(shown.problem))
-        if shown.anew or self._owes_init or shown.results or shown.running:  # the update has no room for those
+        more = shown.results or shown.running or shown.last  # the update has no room for those
+        if shown.anew or self._owes_init or more:
             self._owes_init = False
             self._say(
                 StateInit(

@@ -8,7 +8,8 @@ Rules
   - A post is on the disk before it is shown: its tests in the folder, the rest in the store.
   - The folder is the truth about tests, because users edit there. It is read whenever a user opens the problem, runs it
     or comes back to it and, if folders can be watched, as soon as something in it has changed. Panels are told about
-    the folder's content before anything that depends on it.
+    the folder's content before anything that depends on it. A page forgets the result of a case that is gone. So if a
+    case comes back, its last result is told again.
   - There is one run at a time (underway.py). A result stays until a later run has one for the same case, and is shown
     with the reasons why it is out of date (ledger.py). During a run its results are stored every other second, so that
     little is lost if the server ends.
@@ -207,6 +208,7 @@ class Problem(Actor[ProblemMessage]):
     # -- what is posted
 
     async def _arrived(self, task: Task, place: TaskPlace, *, again: bool) -> Listed:
+        before = self._found
         with self.atomic():
             found = self._found = await self._folders.add(self._names, partial(_new_cases, task, again=again))
         self._kept = msgspec.structs.replace(
@@ -220,7 +222,7 @@ class Problem(Actor[ProblemMessage]):
         await self._keeping.keep(self._kept)
         self._take(found)
         if self._audience.panels:  # to make the message takes longer than to read a post
-            self._audience.tell(self._update())
+            self._tell_change(before)
         self._look_around()
         return self._kept.listed
 
@@ -247,19 +249,7 @@ class Problem(Actor[ProblemMessage]):
             tell(panel, Notice("error", self._cannot_read(error, but=panel)))
             if self._found is not None:
                 self._take(self._found)
-        under_way = self._under_way
-        tell(
-            panel,
-            Shown(
-                problem=self._told(),
-                results=self._ledger.results(),
-                summary=self._ledger.summary if under_way is None else None,
-                last=self._ledger.last,
-                running=None if under_way is None else under_way.running(),
-                interrupted=self._interrupted,
-                anew=anew,
-            ),
-        )
+        tell(panel, self._shown(anew=anew))
         self._look_around()
         await self._tell_shelf()
 
@@ -283,7 +273,7 @@ class Problem(Actor[ProblemMessage]):
         self._take(found)
         changed = not same(before, found)
         if changed or could_not:
-            self._audience.tell(self._update(), but=but)
+            self._tell_change(before, but=but)
         if changed:
             self._look_around()
             if before is not None:
@@ -455,6 +445,25 @@ class Problem(Actor[ProblemMessage]):
 
     def _update(self) -> StateUpdate:
         return StateUpdate(self._told(), self._ledger.outdated())
+
+    def _shown(self, *, anew: bool) -> Shown:
+        under_way = self._under_way
+        return Shown(
+            problem=self._told(),
+            results=self._ledger.results(),
+            summary=self._ledger.summary if under_way is None else None,
+            last=self._ledger.last,
+            running=None if under_way is None else under_way.running(),
+            interrupted=self._interrupted,
+            anew=anew,
+        )
+
+    def _tell_change(self, before: Found | None, but: ActorRef[PanelMessage] | None = None) -> None:
+        """The panels know what was found before, and are told what there is now."""
+        if before is None or all(result.index in before.cases for result in self._ledger.results()):
+            self._audience.tell(self._update(), but=but)
+        else:
+            self._audience.show(self._shown(anew=False), but=but)
 
     def _tell_of_run(self, *messages: PassedOn) -> None:
         self._audience.tell_of_run(None if self._under_way is None else self._under_way.asker, *messages)

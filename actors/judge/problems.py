@@ -33,10 +33,10 @@ class Problems(Struct, frozen=True):
 
     async def actor(self, registry: Registry, id: str) -> ActorRef[ProblemMessage]:  # noqa: A002 - as on the wire
         """The problem's actor, which is started if necessary. Raises a KernelError if that fails."""
-        crowd = registry.get(PROBLEMS)
-        known = crowd.child(id)
+        known = self.known(registry, id)
         if known is not None:
             return known
+        crowd = registry.get(PROBLEMS)
         watching = None if self.watching is None else self.watching(registry)
         make = partial(Problem, id, self.folders, self.machine(registry), self.wall, self.cores, watching)
         try:
@@ -46,3 +46,7 @@ class Problems(Struct, frozen=True):
             if known is None:
                 raise
             return known
+
+    def known(self, registry: Registry, id: str) -> ActorRef[ProblemMessage] | None:  # noqa: A002
+        """The problem's actor, if there is one."""
+        return registry.get(PROBLEMS).child(id)

@@ -11,7 +11,8 @@ Rules
   - Trouble is reported to all panels. If there are none, the newest reports are kept for the next panel.
   - Panels are told of new problems, and show them if they follow. Of a contest they are told only of the first problem,
     and not if they show one of it already.
-  - A problem whose folder is gone leaves the list, and returns with the folder. A problem that a user has taken off the
+  - A problem whose folder is gone leaves the list, and returns with the folder. All folders are looked at when a user
+    comes. What a problem or a post tells of its folder meanwhile counts more. A problem that a user has taken off the
     list stays off, also after a restart, until it is posted again or asked for by name. Folders are left alone.
 """
 
@@ -89,6 +90,10 @@ class Shelf(Actor[ShelfMessage]):
         """The number of the last post that the panels were told of."""
         self._looking = False
         """Whether a task is finding out which folders exist."""
+        self._look_again = False
+        """Whether that was wanted once more meanwhile."""
+        self._newer = set[str]()
+        """Problems of whose folders there is later news than that task may find."""
         self._identities: dict[str, str] = {}  # by id: which problem the folder belongs to
         self._panels: dict[ActorRef[PanelMessage], str | None] = {}
         """The problem that each panel shows."""
@@ -163,12 +168,15 @@ class Shelf(Actor[ShelfMessage]):
             case Changed(listed, arrived, number):
                 await self._changed(listed, arrived=arrived, number=number)
             case Vanished(id):
+                self._newer.add(id)
                 self._are_there({id: False})
             case LookAround():
                 self._look_around()
             case There(folders):
                 self._looking = False
-                self._are_there(folders)
+                self._are_there({id: there for id, there in folders.items() if id not in self._newer})  # noqa: A001
+                if self._look_again:
+                    self._look_around()
             case TakeOff(panel, id):
                 await self._take_off(panel, id)
             case PutBack(panel, id):
@@ -223,6 +231,7 @@ class Shelf(Actor[ShelfMessage]):
             number += 1
 
     async def _changed(self, listed: Listed, *, arrived: bool, number: int) -> None:
+        self._newer.add(listed.id)
         if not arrived and (self._listed.get(listed.id) == listed or listed.id in self._taken_off):
             return
         known = listed.id in self._listed
@@ -274,8 +283,11 @@ class Shelf(Actor[ShelfMessage]):
     # -- what is in the list
 
     def _look_around(self) -> None:
+        """What was done before this is seen: so a look that is under way does not do."""
+        self._look_again = self._looking
         if not self._looking:
             self._looking = True
+            self._newer.clear()
             self.run_beside(self._find_out)
 
     async def _find_out(self) -> None:

@@ -102,7 +102,7 @@ class Folders:
     trouble: Callable[[str, tuple[str, ...]], Exception | None] = lambda call, task: None
     """What a call raises."""
     gates: dict[str, trio.Event] = field(default_factory=dict)
-    """What a call waits for."""
+    """What a call waits for; "answer": what `present` waits for when it has looked."""
     privates: list[PrivateFolder] = field(default_factory=list)
     writes: dict[str, bytes] = field(default_factory=dict)
     """What a program leaves in a private folder."""
@@ -135,7 +135,10 @@ class Folders:
 
     async def present(self, tasks: Sequence[Names]) -> list[bool]:
         await self._called("present", ())
-        return [any(path[:2] == tuple(task) for path in self.files) for task in tasks]
+        there = [any(path[:2] == tuple(task) for path in self.files) for task in tasks]
+        if "answer" in self.gates:
+            await self.gates["answer"].wait()
+        return there
 
     def watched(self, task: Names) -> list[tuple[Path, frozenset[str] | None]]:
         return [(self.path(task), None)]

@@ -279,3 +279,37 @@ class Silent:
 
     def offer(self, frames: bytes) -> bool:
         return True
+
+
+async def test_a_problem_that_was_left_before_it_could_open_is_left(directory: StateDirectory) -> None:
+    """It is not held to be looked at: it ends, and nobody watches its folder."""
+    async with judging(directory) as court:
+        await court.take_in(A, B)
+        page = await court.page()
+        await page.say("ui/openProblem", id=A)
+        await court.settled()
+        find = court.folders.gates["find"] = trio.Event()
+        await page.say("ui/look")
+        await page.say("ui/openProblem", id=A)  # while it reads its folder
+        await page.say("ui/openProblem", id=B)
+        await court.settled()
+        find.set()
+        await trio.sleep(FORSAKEN_AFTER + 1)
+        assert court["problems"].child(A) is None
+        assert court["problems"].child(B) is not None
+
+
+async def test_who_follows_is_told_of_the_last_run_even_if_it_has_judged_nothing(directory: StateDirectory) -> None:
+    async with judging(directory) as court:
+        await court.take_in(A)
+        page = await court.page()
+        await page.say("ui/runAll")
+        await court.machine.started(1)
+        await page.say("ui/cancel")
+        await page.heard("run/complete")
+        await court.take_in(B)
+        await page.heard("state/update", lambda said: said["problem"]["id"] == B)
+        await court.take_in(A)
+        init = await page.heard("state/init", lambda said: said["problem"]["id"] == A)
+        assert init["last"] == {"run": 1, "indices": [1, 2, 3], "cancelled": True}
+        assert init["summary"]["total"] == 0

@@ -4,6 +4,7 @@ does not follow keeps its problem."""
 import pytest
 import trio
 
+from actors.judge.messages.problem import LookAgain
 from actors.store import Refused, StateDirectory
 from actors.store.database import Database
 from actors.store.messages import Write
@@ -86,6 +87,49 @@ async def test_a_workspace_that_cannot_be_looked_at_loses_nothing(directory: Sta
         court.folders.trouble = lambda call, task: PermissionError(13, "Permission denied")
         await page.say("ui/look")
         assert await told(page) == [A, B]
+
+
+async def test_what_is_posted_while_folders_are_looked_at_is_in_the_list(directory: StateDirectory) -> None:
+    async with judging(directory) as court:
+        await court.take_in(A, B)
+        page = await court.page()
+        remove(court.folders, A)
+        answers = court.folders.gates["answer"] = trio.Event()
+        await page.say("ui/look")
+        await court.settled()  # it was found to be missing, which the list has not heard yet
+        await court.take_in(A)
+        answers.set()
+        assert await told(page) == [B, A]
+
+
+async def test_a_folder_that_is_found_gone_while_all_are_looked_at_is_not_in_the_list(
+    directory: StateDirectory,
+) -> None:
+    async with judging(directory) as court:
+        await court.take_in(A, B)
+        page = await court.page()
+        answers = court.folders.gates["answer"] = trio.Event()
+        await page.say("ui/look")
+        await court.settled()
+        remove(court.folders, B)
+        await court.problem(B).send(LookAgain())
+        await court.settled()
+        answers.set()
+        assert await told(page) == [A]
+
+
+async def test_who_looks_while_another_does_sees_what_is_there_now(directory: StateDirectory) -> None:
+    async with judging(directory) as court:
+        await court.take_in(A, B, C)
+        page, other = await court.page(), await court.page()
+        answers = court.folders.gates["answer"] = trio.Event()
+        await page.say("ui/look")
+        await court.settled()
+        remove(court.folders, A)  # which nobody looks at
+        await other.say("ui/look")
+        await court.settled()
+        answers.set()
+        assert await told(other) == [B, C]
 
 
 # -- what a person takes off the list

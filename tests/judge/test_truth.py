@@ -4,6 +4,7 @@ Two pages, an editor and the judge act in any order, and now and then a problem 
 Whenever all is quiet, each page is asked what it knows: its cases are those on the disk, each result is of a program
 that was run, and is marked as outdated if the solution, the test or the interpreter is another than that program's,
 and only then. A case is told of before its result at all times, and no run's figures hold another's.
+At the end each page knows as much as one that has just come.
 """
 
 from collections.abc import Sequence
@@ -100,7 +101,7 @@ class Model:
                 if self.run is None or self.run["run"] != said["run"]:
                     assert self.run is None, "a run begins in the middle of another"
                     assert set(said["indices"]) <= self.cases.keys(), "a run of cases that the page was not told of"
-                    self.run = {"run": said["run"], "indices": said["indices"]}
+                    self.run, self.summary = {"run": said["run"], "indices": said["indices"]}, None
             case "run/result" if said["problemId"] == self.id:
                 result = said["result"]
                 assert self.run is not None
@@ -113,6 +114,12 @@ class Model:
                 assert said["run"] == self.run["run"]
                 self.last = {**self.run, "cancelled": said.get("cancelled", False)}
                 self.summary, self.run = said["summary"], None
+
+    def known(self) -> object:
+        results = {index: {**each, "outdated": each.get("outdated", [])} for index, each in self.results.items()}
+        last = self.last and (self.last["run"], self.last["indices"], self.last.get("cancelled", False))
+        run = self.run and (self.run["run"], self.run["indices"])
+        return self.cases, self.gone, results, run, last, self.summary
 
     def _take(self, problem: Json) -> bool:
         same = bool(problem["id"] == self.id)
@@ -193,6 +200,20 @@ class World:
             page.forget()
             if model.id == A:
                 self._check(model)
+
+    async def compare(self) -> None:
+        """A page that comes now knows what the others know. (It is not shown a problem whose folder is gone.)"""
+        await self.settle()
+        page, fresh = await self.court.page(greets=False), Model()
+        await page.say("ui/requestInit", problemId=A)
+        await self.court.settled()
+        for said in page.told:
+            fresh.hear(said)
+        page.leave()
+        await self.court.settled()
+        for _, model in self.pages:
+            if model.id == fresh.id:
+                assert model.known() == fresh.known()
 
     def _check(self, model: Model) -> None:
         assert model.cases == self.cases
@@ -320,9 +341,9 @@ async def play(steps: list[tuple[Any, bool]]) -> list[tuple[list[Json], Model]]:
                 world.quiet = False
                 if quiet:
                     await world.settle()
-            await world.settle()
+            await world.compare()
             await _end_all(world)
-            await world.settle()
+            await world.compare()
             return [(page.told, model) for page, model in pages]
 
 
@@ -353,6 +374,16 @@ IN_THE_MIDDLE = [
     (partial(_edit, name="main.py", content=b"pass\n"), QUIET),
 ]  # fmt: skip
 
+GONE_AND_BACK = [
+    (RUN, QUIET), (partial(_end_all), QUIET),
+    (partial(_edit, name="tests/1.in", content=None), QUIET),
+    (partial(_edit, name="tests/1.in", content=b"1\n"), QUIET),
+]  # fmt: skip
+"""A test is away for a moment, as when another branch is checked out."""
+JUDGED_WHILE_AWAY = [
+    (RUN, QUIET), (partial(_edit, name="tests/1.in", content=None), QUIET), (partial(_end_all), QUIET),
+    (partial(_edit, name="tests/1.in", content=b"1\n"), QUIET),
+]  # fmt: skip
 THERE_AND_BACK = [
     (RUN, False), (partial(_say, number=0, kind="ui/switchInterpreter", interpreter="pypy"), False),
     (partial(_say, number=0, kind="ui/switchInterpreter", interpreter="cpython"), False),
@@ -369,5 +400,7 @@ THERE_AND_BACK = [
 @example(CUT_OFF, 0)
 @example(IN_THE_MIDDLE, 0)
 @example(THERE_AND_BACK, 0)
+@example(GONE_AND_BACK, 0)
+@example(JUDGED_WHILE_AWAY, 0)
 def test_what_a_page_knows_is_what_is_on_the_disk_and_what_was_run(steps: list[tuple[Any, bool]], seed: int) -> None:
     run_schedule(seed, play, steps)
