@@ -17,6 +17,7 @@ from transports.door.door import Door
 from transports.door.listener import listener_spec
 from transports.http.pages import add_pages
 from transports.ipc.base import FolderBase
+from transports.ipc.claims import CLIENT, SERVER
 from transports.ipc.editor import DetachedEditor
 from transports.ipc.keeper import keeper_spec
 from transports.ipc.port import BODY_BYTES, MESSAGE_BYTES, ipc_application, ipc_websocket
@@ -32,7 +33,8 @@ STATE = "state"
 def ipc_spec(settings: Settings, listeners: Listeners) -> AnySpec:
     section = settings.ipc
     folder = Path(section.folder)
-    base = FolderBase(folder)
+    serves = section.server and not section.editor_command  # otherwise the editor answers, and is known by its answers
+    base = FolderBase(folder, ends={end for end, is_ours in ((SERVER, serves), (CLIENT, section.client)) if is_ours})
 
     def journal(registry: Registry) -> ipc.ClientJournal:
         return ipc.ClientJournal(registry, section.folder)
@@ -58,7 +60,7 @@ def ipc_spec(settings: Settings, listeners: Listeners) -> AnySpec:
         ipc.ledger_spec(journal, base),
         ipc.evaluator_spec(base, ScoringProcess(), time.time, journal if section.client else None),
     ]
-    if section.server and not section.editor_command:  # the editor answers, and is known by its answers
+    if serves:
         children.append(ipc.server_spec(base, section.folder, handlers(section), server_terms(section), wall=time.time))
     if section.client and section.editor_command:
         readiness = ipc.Readiness(section.cold_start_seconds, by_ping=section.ready == "ping")

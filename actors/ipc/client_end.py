@@ -14,7 +14,7 @@ Rules
   - At a start the open rows are read, and then names in the folder. Finished requests are not read, however
     many there are.
   - Errands do not outlive their end: those that a crash has left are ended, and begin anew from the journal.
-  - One client end for each folder. Another one waits until the first has ended.
+  - One client end for each folder. Another one waits until the first has ended. Who has the server end has this, too.
 """
 
 from collections.abc import Awaitable, Callable

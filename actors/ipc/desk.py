@@ -12,8 +12,8 @@ from typing import TypeVar
 import msgspec
 import trio
 
-from actors.ipc.command import SERVER_REPORTS
 from actors.ipc.editor import EDITOR, StartEditor, StopEditor
+from actors.ipc.ends import troubles_of_the_ends
 from actors.ipc.figures import Figures
 from actors.ipc.messages import (
     CLIENT_END,
@@ -131,16 +131,10 @@ class IpcDesk:
     async def health(self) -> tuple[bool, bytes]:
         """Whether all is well, and what is not."""
         try:
-            trouble = troubles(await self._ask(FiguresAsked)) or self._troubles_of_the_ends()
+            trouble = troubles(await self._ask(FiguresAsked)) or troubles_of_the_ends(self._registry)
         except KernelError as error:
             trouble = (f"The desk cannot be asked: {in_words(error)}.",)
         return not trouble, encoder.encode(DeskHealth(status="failing" if trouble else "ok", trouble=trouble))
-
-    def _troubles_of_the_ends(self) -> tuple[str, ...]:
-        """Why an end of ours is down, if one is."""
-        ends = [self._registry.find(CLIENT_END), self._registry.find(SERVER_REPORTS)]
-        sentences = [end.statistics().trouble for end in ends if end is not None]
-        return tuple(f"{each[:1].upper()}{each[1:]}." for each in sentences if each)
 
     # -- orders
 

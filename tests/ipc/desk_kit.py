@@ -65,6 +65,8 @@ class PaperJournal:
     closed: trio.Event | None = None
     """Until it is set, no page is read."""
     asked: list[str] = field(default_factory=list)
+    other_client: str | None = None
+    """Why the client end is down."""
 
     def put(self, *facts: RequestFact, **fields: Any) -> None:
         for each in facts:
@@ -96,6 +98,10 @@ class PaperClient(Actor[ClientOrder]):
     def __init__(self, journal: PaperJournal, wall: Callable[[], float]) -> None:
         self._journal = journal
         self._wall = wall
+
+    @property
+    def trouble(self) -> str | None:
+        return self._journal.other_client
 
     async def started(self, kept: object | None) -> None:
         self.stage.registry.claim(CLIENT_END, self.ref)

@@ -152,6 +152,23 @@ async def test_a_folder_that_does_not_answer_is_in_trouble_and_recovers(autojump
         assert (await totals(house)).trouble == ""
 
 
+async def test_an_end_that_another_server_has_is_told_where_the_desk_is_shown_and_its_folder_is_well(
+    autojump_clock: object,
+) -> None:
+    journal = PaperJournal(other_client="process 7 answers the requests")
+    async with desk_house(journal) as house:
+        await trio.sleep(2 * LOOK_SECONDS)
+        assert (await totals(house)).down == "Process 7 answers the requests."
+        assert b"troupe_ipc_base_up 1.0" in await house.desk.metrics()
+        well, said = await house.desk.health()
+        assert not well
+        assert msgspec.json.decode(said, type=DeskHealth).trouble == ("Process 7 answers the requests.",)
+        journal.other_client = None
+        await trio.sleep(2 * LOOK_SECONDS)
+        assert (await totals(house)).down == ""
+        assert (await house.desk.health())[0]
+
+
 async def test_health_fails_on_a_lost_folder_and_where_nobody_has_answered_for_a_while(autojump_clock: object) -> None:
     base = PaperBase()
 

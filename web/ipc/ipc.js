@@ -98,15 +98,16 @@ function drawNow(now) {
   states.show(totals);
   figures.show(totals, now);
   health.show(totals);
-  put(trouble, totals.trouble ?? "");
-  trouble.hidden = !totals.trouble;
+  const standing = totals.trouble || totals.down;
+  put(trouble, standing ?? "");
+  trouble.hidden = !standing;
   const { by_state: counts } = totals;
   const failed = [...FAILED].reduce((sum, state) => sum + (counts[state] ?? 0), 0);
   $(".requeue-all").disabled = failed === 0;
   $(".archive-all").disabled = over() === 0;
-  mark($(".how"), "data-tone", totals.trouble ? "bad" : totals.peer_alive === false ? "warn" : null);
+  mark($(".how"), "data-tone", standing ? "bad" : totals.peer_alive === false ? "warn" : null);
   const gaveUp = counts["gave up"] ?? 0;
-  document.title = totals.trouble ? "(!) Desk · Troupe" : gaveUp ? `(${gaveUp}) Desk · Troupe` : "Desk · Troupe";
+  document.title = standing ? "(!) Desk · Troupe" : gaveUp ? `(${gaveUp}) Desk · Troupe` : "Desk · Troupe";
 }
 
 function drawWhatIsThere() {
