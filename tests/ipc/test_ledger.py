@@ -11,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from trio.testing import wait_all_tasks_blocked
 
 from actors.ipc.client_steps import OVERDUE
+from actors.ipc.desk import ORDER_SECONDS
 from actors.ipc.ledger import LOOK_SECONDS, PATIENCE
 from actors.ipc.lines import Lines
 from actors.ipc.messages import EditorNow, Forgotten, Noted, PeerNow, RunningNow
@@ -211,6 +212,14 @@ async def test_health_fails_a_minute_after_attempts_began_to_go_unanswered(autoj
         assert not (await house.desk.health())[0]
         await house.note(fact("a", "success", attempts=3))
         assert (await house.desk.health())[0]
+
+
+async def test_an_order_is_waited_for_for_ten_minutes_and_then_said_to_go_on(autojump_clock: object) -> None:
+    async with desk_house(PaperJournal(endless=True)) as house:
+        began = trio.current_time()
+        with pytest.raises(KernelError, match="this takes more than 10 minutes and goes on; the list shows how far it is"):
+            await house.desk.order("requeue", b'{"all": true}')
+        assert trio.current_time() - began == pytest.approx(ORDER_SECONDS)
 
 
 async def test_the_metrics_count_states_attempts_and_latencies(autojump_clock: object) -> None:
