@@ -21,6 +21,7 @@ from transports.ipc.claims import CLIENT, SERVER
 from transports.ipc.editor import DetachedEditor
 from transports.ipc.keeper import keeper_spec
 from transports.ipc.port import BODY_BYTES, MESSAGE_BYTES, ipc_application, ipc_websocket
+from transports.ipc.processes import Census, uptime
 from transports.ipc.scoring import ScoringProcess
 from transports.wire.limits import DoorLimits, HttpLimits, WebSocketLimits
 
@@ -67,7 +68,12 @@ def ipc_spec(settings: Settings, listeners: Listeners) -> AnySpec:
         editor = DetachedEditor(shlex.split(section.editor_command), folder / STATE, cwd=places.here())
         children.append(ipc.editor_spec(editor, base, readiness))
     if section.client:
-        children.append(ipc.client_spec(base, section.folder, time.time, client_terms(section)))
+        boot = Census().boot
+
+        def up() -> ipc.Uptime | None:
+            return ipc.Uptime(boot, uptime()) if boot else None
+
+        children.append(ipc.client_spec(base, section.folder, time.time, client_terms(section), up))
     children += [ipc.desk_viewers_spec(), listener_spec("ipc", door, listeners.report)]
     return supervisor_spec("ipc", children, meter=Decay())
 

@@ -183,7 +183,8 @@ class Orders:
             self._books.take_in(dossier)
             return
         now = self._means.wall()
-        await self._keep(order, [noted(cancelled(dossier, now), f"{moment_of(now)}: it was cancelled.")])
+        over = cancelled(dossier, now, self._means.uptime())
+        await self._keep(order, [noted(over, f"{moment_of(now)}: it was cancelled.")])
 
     async def _take_up_again(self, id: str) -> None:  # noqa: A002
         """It could not be cancelled, and goes on."""
