@@ -114,12 +114,13 @@ function drawWhatIsThere() {
   const none = shown !== null && totals !== null && shown.total === 0;
   const filtered = filter.text !== "" || filter.states.length > 0;
   list.hidden = none || shown === null;
-  welcome.hidden = !none || filtered || Boolean(totals?.filling);
+  welcome.hidden = !none || filtered || Boolean(totals?.filling || totals?.down);
   empty.hidden = !list.hidden && shown !== null || !welcome.hidden;
   if (empty.hidden) return;
   if (shown === null || totals === null) empty.say("Connecting…", "Waiting for the server's first message.");
   else if (filter.text) empty.say(`Nothing matches “${filter.text}”.`, "The filter looks at ids, commands, submitters and failures. Escape in the field clears it.");
   else if (filtered) empty.say(`No request is in this state: ${filter.states.join(", ")}.`);
+  else if (totals.down) empty.say("No requests are known here.", totals.down);
   else empty.say("Reading the journal…", "The requests of earlier days appear in a moment.");
 }
 
