@@ -13,7 +13,8 @@ from actors.ipc.uptime import Uptime, passed
 from actors.kernel.testing import run_in_virtual_time
 from codec.ipc import Dialect
 from codec.ipc.folder import Tray
-from tests.ipc.client_kit import EPOCH, a_state, desk, request
+from tests.ipc.client_kit import DONE, EPOCH, PaperServer, a_state, desk, in_turn, request
+from tests.ipc.paper import PaperBase
 from tests.ipc.test_retry_times import RefusingBase
 from tests.plenty import plenty
 
@@ -137,5 +138,27 @@ def test_a_request_that_is_cancelled_has_taken_the_time_that_it_waited_whoever_s
                 await it.cancel(ids=("a",))
                 (dossier,) = await it.over("a")
         assert dossier.seconds == pytest.approx(7.0, abs=0.1)
+
+    run_in_virtual_time(main)
+
+
+def test_what_ended_a_minute_ago_is_archived_by_no_age_that_the_clock_on_the_wall_makes_up() -> None:
+    ahead = 0.0
+
+    async def main() -> None:
+        nonlocal ahead
+        folder = PaperBase()
+        with a_state() as directory:
+            wall = lambda: EPOCH + trio.current_time() + ahead  # noqa: E731
+            up = lambda: Uptime("boot", trio.current_time())  # noqa: E731
+            server = PaperServer(folder, in_turn(DONE), Dialect.SPEC)
+            async with desk(directory, folder, servers=[server], wall=wall, uptime=up) as it:
+                await it.submit(request("a"), request("b"))
+                await it.over("a", "b")
+                await trio.sleep(60.0)
+                ahead = 24 * 30 * HOUR
+                assert (await it.archive(older_than=600.0)).ids == ()
+                await trio.sleep(600.0)
+                assert set((await it.archive(older_than=600.0)).ids) == {"a", "b"}
 
     run_in_virtual_time(main)
