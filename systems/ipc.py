@@ -68,7 +68,7 @@ def ipc_spec(settings: Settings, listeners: Listeners) -> AnySpec:
         editor = DetachedEditor(shlex.split(section.editor_command), folder / STATE, cwd=places.here())
         children.append(ipc.editor_spec(editor, base, readiness))
     if section.client:
-        boot = Census().boot
+        boot = Census().boot[:8]
 
         def up() -> ipc.Uptime | None:
             return ipc.Uptime(boot, uptime()) if boot else None
