@@ -17,9 +17,11 @@ from transports.door.door import Door
 from transports.door.listener import listener_spec
 from transports.http.pages import add_pages
 from transports.ipc.base import FolderBase
+from transports.ipc.claims import CLIENT, SERVER
 from transports.ipc.editor import DetachedEditor
 from transports.ipc.keeper import keeper_spec
 from transports.ipc.port import BODY_BYTES, MESSAGE_BYTES, ipc_application, ipc_websocket
+from transports.ipc.processes import Census, uptime
 from transports.ipc.scoring import ScoringProcess
 from transports.wire.limits import DoorLimits, HttpLimits, WebSocketLimits
 
@@ -32,7 +34,8 @@ STATE = "state"
 def ipc_spec(settings: Settings, listeners: Listeners) -> AnySpec:
     section = settings.ipc
     folder = Path(section.folder)
-    base = FolderBase(folder)
+    serves = section.server and not section.editor_command  # otherwise the editor answers, and is known by its answers
+    base = FolderBase(folder, ends={end for end, is_ours in ((SERVER, serves), (CLIENT, section.client)) if is_ours})
 
     def journal(registry: Registry) -> ipc.ClientJournal:
         return ipc.ClientJournal(registry, section.folder)
@@ -58,14 +61,19 @@ def ipc_spec(settings: Settings, listeners: Listeners) -> AnySpec:
         ipc.ledger_spec(journal, base),
         ipc.evaluator_spec(base, ScoringProcess(), time.time, journal if section.client else None),
     ]
-    if section.server and not section.editor_command:  # the editor answers, and is known by its answers
+    if serves:
         children.append(ipc.server_spec(base, section.folder, handlers(section), server_terms(section), wall=time.time))
     if section.client and section.editor_command:
         readiness = ipc.Readiness(section.cold_start_seconds, by_ping=section.ready == "ping")
         editor = DetachedEditor(shlex.split(section.editor_command), folder / STATE, cwd=places.here())
         children.append(ipc.editor_spec(editor, base, readiness))
     if section.client:
-        children.append(ipc.client_spec(base, section.folder, time.time, client_terms(section)))
+        boot = Census().boot[:8]
+
+        def up() -> ipc.Uptime | None:
+            return ipc.Uptime(boot, uptime()) if boot else None
+
+        children.append(ipc.client_spec(base, section.folder, time.time, client_terms(section), up))
     children += [ipc.desk_viewers_spec(), listener_spec("ipc", door, listeners.report)]
     return supervisor_spec("ipc", children, meter=Decay())
 

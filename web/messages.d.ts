@@ -388,6 +388,7 @@ export namespace Desk {
     failed?: number;
     base?: string;
     trouble?: string;
+    down?: string;
     watched?: boolean;
     events?: number;
     overflows?: number;

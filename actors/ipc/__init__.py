@@ -12,6 +12,7 @@ from actors.ipc.handlers import Handlers, given_command
 from actors.ipc.journal import ClientJournal
 from actors.ipc.ledger import ledger_spec
 from actors.ipc.server_end import server_spec
+from actors.ipc.uptime import Uptime
 
 __all__ = [
     "ClientJournal",
@@ -21,6 +22,7 @@ __all__ = [
     "IpcDesk",
     "Readiness",
     "ServerTerms",
+    "Uptime",
     "client_spec",
     "desk_viewers_spec",
     "editor_spec",

@@ -108,7 +108,7 @@ class Accepting:
         over: dict[str, Dossier | None],
         fresh: dict[str, Dossier],
     ) -> Handled:
-        ids, refused, now = [], {}, self._means.wall()
+        ids, refused, now, up = [], {}, self._means.wall(), self._means.uptime()
         for request, content in requests:
             if isinstance(request, tuple):
                 refused[request[0]] = request[1]
@@ -123,7 +123,7 @@ class Accepting:
                 continue
             ids.append(id)
             if known is None and (before is None or before.fingerprint != request.fingerprint):
-                dossier = reopened(request, content, now, "submitted", before)
+                dossier = reopened(request, content, now, "submitted", before, up)
                 fresh[id] = dossier if before is None else replace(dossier, stale=True)
         return Handled(ids=tuple(ids), refused=refused)
 

@@ -192,23 +192,23 @@ class Adopting:
 
     def _opened(self, id: str, over: Dossier | None, files: BothFiles) -> Dossier | None:  # noqa: A002
         """None: nothing is to be done about it."""
-        found, now = files.request, self._means.wall()
+        found, now, up = files.request, self._means.wall(), self._means.uptime()
         if isinstance(found, Asked):
             if over is not None and over.fingerprint == found.request.fingerprint:
                 if not self._has_another_answer(over, files):
                     return None
                 del self._unsure[id]
-            dossier = reopened(found.request, found.data, now, "dropped", over)
+            dossier = reopened(found.request, found.data, now, "dropped", over, up)
         else:
             assert found is not None
             assert not isinstance(found, Torn)
             if over is not None and over.fingerprint == found.fingerprint:
                 return None
             request = Request(id=id, command="")
-            dossier = reopened(request, b"", now, "dropped", over)
+            dossier = reopened(request, b"", now, "dropped", over, up)
             failure = Failure(found.why, permanent=True)
             dossier = begun(replace(dossier, fingerprint=found.fingerprint), now)
-            dossier = stepped(dossier, Row(id, State.FAILING, 1, (failure,)), now, 0.0)
+            dossier = stepped(dossier, Row(id, State.FAILING, 1, (failure,)), now, 0.0, up)
         answer = files.response
         if over is not None and isinstance(answer, Answer | Spoiled) and answer.identity not in dossier.old:
             return replace(dossier, old=())  # its peer has been quicker, and has set the old answer aside
@@ -223,7 +223,8 @@ class Adopting:
         step = next_step(dossier.row, view, self._means.terms.dialect)
         if not isinstance(step, Journal) or step.row.state is not State.SUCCESS:
             return dossier
-        return replace(stepped(dossier, step.row, self._means.wall()), answered=answer.identity)
+        over = stepped(dossier, step.row, self._means.wall(), up=self._means.uptime())
+        return replace(over, answered=answer.identity)
 
     def _has_another_answer(self, over: Dossier, files: BothFiles) -> bool:
         """The one that lay there when it was adopted was to another request of its id, which nobody has seen."""

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from actors.ipc.dossier import Dossier, Source, noted, opened
 from actors.ipc.given import BothFiles
 from actors.ipc.telling_time import day_of, moment_of
+from actors.ipc.uptime import Uptime
 from codec.ipc import Request
 
 
@@ -29,9 +30,11 @@ class Books:
         self._take_in(dossier, files)
 
 
-def reopened(request: Request, content: bytes, now: float, source: Source, before: Dossier | None) -> Dossier:
+def reopened(
+    request: Request, content: bytes, now: float, source: Source, before: Dossier | None, up: Uptime | None = None
+) -> Dossier:
     """Of a request whose id may have belonged to another one, which is over."""
-    dossier = opened(request, content, now, source)
+    dossier = opened(request, content, now, source, up)
     if before is None:
         return dossier
     return noted(

@@ -14,7 +14,7 @@ Rules
   - At a start the open rows are read, and then names in the folder. Finished requests are not read, however
     many there are.
   - Errands do not outlive their end: those that a crash has left are ended, and begin anew from the journal.
-  - One client end for each folder. Another one waits until the first has ended.
+  - One client end for each folder. Another one waits until the first has ended. Who has the server end has this, too.
 """
 
 from collections.abc import Awaitable, Callable
@@ -58,6 +58,7 @@ from actors.ipc.missing import Missing
 from actors.ipc.noting import Noting
 from actors.ipc.orders import DeskOrder, Orders
 from actors.ipc.running import TICK, Headway, RunningClock
+from actors.ipc.uptime import Uptime
 from actors.kernel import (
     Actor,
     AnySpec,
@@ -102,12 +103,20 @@ ClientMessage = ClientOrder | ClientNews | FillUp | TickNow | TidyUp
 
 
 class ClientEnd(Actor[ClientMessage]):
-    def __init__(self, base: Base, path: str, terms: ClientTerms, wall: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        base: Base,
+        path: str,
+        terms: ClientTerms,
+        wall: Callable[[], float],
+        uptime: Callable[[], Uptime | None],
+    ) -> None:
         """`path`: of the folder, by which the journal knows it."""
         self._base = base
         self._path = path
         self._terms = terms
         self._wall = wall
+        self._uptime = uptime
         self._given_up: dict[str, None] = {}
         self._touched: set[str] = set()
         self._next_fill: Timer | None = None
@@ -130,6 +139,7 @@ class ClientEnd(Actor[ClientMessage]):
             self._headway,
             self._terms,
             self._wall,
+            self._uptime,
             self._is_over,
             self._touched,
         )
@@ -333,9 +343,10 @@ def client_spec(
     path: str,
     wall: Callable[[], float],
     terms: ClientTerms | None = None,
+    uptime: Callable[[], Uptime | None] = lambda: None,
 ) -> AnySpec:
-    """The client end of a folder, with its crowd of errands."""
+    """The client end of a folder, with its crowd of errands. `uptime`: None, where the machine does not tell."""
     known = terms if terms is not None else ClientTerms()
-    end = ChildSpec("end", partial(ClientEnd, base, path, known, wall), mailbox=partial(Mailbox, CAPACITY))
+    end = ChildSpec("end", partial(ClientEnd, base, path, known, wall, uptime), mailbox=partial(Mailbox, CAPACITY))
     crowd = crowd_spec("requests", name=ERRANDS, max_children=2 * known.most_in_flight)
     return supervisor_spec("client", [crowd, end])

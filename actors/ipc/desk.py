@@ -12,8 +12,8 @@ from typing import TypeVar
 import msgspec
 import trio
 
-from actors.ipc.command import SERVER_REPORTS
 from actors.ipc.editor import EDITOR, StartEditor, StopEditor
+from actors.ipc.ends import troubles_of_the_ends
 from actors.ipc.figures import Figures
 from actors.ipc.messages import (
     CLIENT_END,
@@ -41,6 +41,7 @@ from actors.kernel import (
     Key,
     Registry,
     Reply,
+    TooSlow,
     crowd_spec,
     in_words,
 )
@@ -52,8 +53,10 @@ VIEWERS = Key[Children[DeskViewerMessage]]("ipc/viewers")
 MOST_PAGES = 256
 PATIENCE = 5.0
 CATCH_UP_SECONDS = 1.0
-ORDER_SECONDS = 60.0
-"""For an order: ten thousand requests have to be on the disk."""
+SUBMIT_SECONDS = 60.0
+"""Ten thousand requests have to be on the disk."""
+ORDER_SECONDS = 600.0
+"""For an order over all requests, of which there may be a million."""
 EDITOR_SECONDS = 30.0
 """To look at its processes, and to ask them to end."""
 SHOW_SECONDS = 40.0
@@ -131,16 +134,10 @@ class IpcDesk:
     async def health(self) -> tuple[bool, bytes]:
         """Whether all is well, and what is not."""
         try:
-            trouble = troubles(await self._ask(FiguresAsked)) or self._troubles_of_the_ends()
+            trouble = troubles(await self._ask(FiguresAsked)) or troubles_of_the_ends(self._registry)
         except KernelError as error:
             trouble = (f"The desk cannot be asked: {in_words(error)}.",)
         return not trouble, encoder.encode(DeskHealth(status="failing" if trouble else "ok", trouble=trouble))
-
-    def _troubles_of_the_ends(self) -> tuple[str, ...]:
-        """Why an end of ours is down, if one is."""
-        ends = [self._registry.find(CLIENT_END), self._registry.find(SERVER_REPORTS)]
-        sentences = [end.statistics().trouble for end in ends if end is not None]
-        return tuple(f"{each[:1].upper()}{each[1:]}." for each in sentences if each)
 
     # -- orders
 
@@ -148,11 +145,16 @@ class IpcDesk:
         read = partial(read_submissions, body, self._new_id)
         large = len(body) > LARGE
         requests = await trio.to_thread.run_sync(read, limiter=self._readers) if large else read()
-        return await self._order(partial(SubmitRequests, requests))
+        return await self._order(partial(SubmitRequests, requests), SUBMIT_SECONDS)
 
     async def order(self, what: str, body: bytes) -> bytes:
         """`what`: requeue, cancel or archive."""
-        return await self._order(partial(ORDERS[what], read_selection(body)))
+        try:
+            return await self._order(partial(ORDERS[what], read_selection(body)), ORDER_SECONDS)
+        except TooSlow:
+            raise KernelError(
+                f"this takes more than {ORDER_SECONDS / 60:g} minutes and goes on; the list shows how far it is"
+            ) from None
 
     async def editor(self, body: bytes) -> bytes:
         order = read_editor_order(body)
@@ -179,8 +181,8 @@ class IpcDesk:
         with suppress(KernelError):  # nobody is there who could have more to tell, or who has time
             await self._registry.get(CLIENT_END).ask(TellLedgerNow, timeout=CATCH_UP_SECONDS)
 
-    async def _order(self, order: Callable[[Reply[Handled]], ClientOrder]) -> bytes:
-        return encoder.encode(await self._registry.get(CLIENT_END).ask(order, timeout=ORDER_SECONDS))
+    async def _order(self, order: Callable[[Reply[Handled]], ClientOrder], seconds: float) -> bytes:
+        return encoder.encode(await self._registry.get(CLIENT_END).ask(order, timeout=seconds))
 
 
 def troubles(figures: Figures) -> tuple[str, ...]:

@@ -5,8 +5,8 @@ outcomes of this round's attempts. A round is three attempts; a requeue begins a
 
 Rules
   - Attempts and notes are bounded: of very many, the last ones are kept.
-  - Moments are of the clock on the wall, which may be set back: no attempt ends before it began, and a request took at
-    least as long as its attempts.
+  - Moments are of the clock on the wall, which may be set: no attempt ends before it began, and a request took at least
+    as long as its attempts. How long it took is read off the machine's own clock, unless that was started anew.
   - An attempt begins when the request is in somebody's hands, not when it is accepted: what waits has begun nothing.
 """
 
@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from actors.ipc.client_steps import OVERDUE, Row, State
 from actors.ipc.steps import Identity
+from actors.ipc.uptime import Uptime, passed
 from codec.ipc import Failure, Outcome, Request, Success
 from codec.ipc.desk import Attempt, RequestDetail, RequestFact, RequestState
 
@@ -52,6 +53,8 @@ class Dossier(Struct, frozen=True, kw_only=True, omit_defaults=True):
     message: str = ""
     notes: tuple[str, ...] = ()
     source: Source = "submitted"
+    accepted: Uptime | None = None
+    """When it was `created`."""
     seconds: float | None = None
     submitter: str = ""
     priority: int = 0
@@ -134,7 +137,7 @@ class Dossier(Struct, frozen=True, kw_only=True, omit_defaults=True):
         )
 
 
-def opened(request: Request, content: bytes, now: float, source: Source) -> Dossier:
+def opened(request: Request, content: bytes, now: float, source: Source, up: Uptime | None = None) -> Dossier:
     """Of a request that nobody knows yet. Its first attempt may be published at once: a row that says so is no start of
     it, and so acceptance and start need one commit and not two."""
     return Dossier(
@@ -145,6 +148,7 @@ def opened(request: Request, content: bytes, now: float, source: Source) -> Doss
         created=now,
         changed=now,
         source=source,
+        accepted=up,
         submitter=request.wishes.submitter,
         priority=request.wishes.priority,
         not_before=request.wishes.not_before,
@@ -162,7 +166,9 @@ def begun(dossier: Dossier, now: float) -> Dossier:
     return replace(dossier, tried=tried, begun=number, changed=now)
 
 
-def stepped(dossier: Dossier, row: Row, now: float, seconds: float | None = None) -> Dossier:
+def stepped(
+    dossier: Dossier, row: Row, now: float, seconds: float | None = None, up: Uptime | None = None
+) -> Dossier:
     """After a step of the row. `seconds`: how long the attempt took, if it has ended by this."""
     outcome: Outcome | None = row.success
     before = dossier.row
@@ -171,7 +177,7 @@ def stepped(dossier: Dossier, row: Row, now: float, seconds: float | None = None
     if outcome is not None and row != before:
         dossier = _ended(dossier, outcome, now, seconds)
     changed = replace(dossier, state=row.state, attempt=row.attempt, read=row.read, changed=now)
-    return replace(changed, seconds=_lasted(changed, now)) if changed.is_over else changed
+    return replace(changed, seconds=_lasted(changed, now, up)) if changed.is_over else changed
 
 
 def _ended(dossier: Dossier, outcome: Outcome, now: float, seconds: float | None) -> Dossier:
@@ -207,12 +213,15 @@ def another_round(dossier: Dossier, now: float) -> Dossier:
     )
 
 
-def cancelled(dossier: Dossier, now: float) -> Dossier:
+def cancelled(dossier: Dossier, now: float, up: Uptime | None = None) -> Dossier:
     tried = tuple(each for each in dossier.tried if each.outcome is not None)
     after = replace(dossier, state=State.GAVE_UP, cancelled=True, tried=tried, changed=now)
-    return replace(after, seconds=_lasted(after, now))
+    return replace(after, seconds=_lasted(after, now, up))
 
 
-def _lasted(dossier: Dossier, now: float) -> float:
-    """At least as long as its attempts took, for the clock on the wall may have been set back meanwhile."""
-    return max(now - dossier.created, sum(each.seconds or 0.0 for each in dossier.tried))
+def _lasted(dossier: Dossier, now: float, up: Uptime | None) -> float:
+    """At least as long as its attempts took: all that is known may be what the clock on the wall says, which may have
+    been set back meanwhile."""
+    lasted = passed(dossier.accepted, up)
+    lasted = now - dossier.created if lasted is None else lasted
+    return max(lasted, sum(each.seconds or 0.0 for each in dossier.tried))

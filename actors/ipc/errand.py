@@ -42,6 +42,7 @@ from actors.ipc.publishing import Publishing
 from actors.ipc.running import Headway, RunningClock
 from actors.ipc.steps import OTHER, Answer, SetAside, Spoiled, Torn, Wait
 from actors.ipc.telling_time import day_of, moment_of
+from actors.ipc.uptime import Uptime
 from actors.kernel import Actor
 from codec.ipc import Dialect, Failure, write_response
 
@@ -85,6 +86,7 @@ class ErrandMeans(Struct, frozen=True):
     headway: Headway
     terms: ClientTerms
     wall: Callable[[], float]
+    uptime: Callable[[], Uptime | None]
     on_over: Callable[[Dossier], None]
     """Is told of each request that has ended, before its errand ends."""
     touched: set[str]
@@ -215,7 +217,7 @@ class Errand(Actor[NewsOfIt]):
     async def _journal(self, row: Row, files: BothFiles) -> None:
         means, before = self._means, self._dossier
         now = means.wall()
-        after = stepped(before, row, now, self._attempt_seconds())
+        after = stepped(before, row, now, self._attempt_seconds(), means.uptime())
         if row.state is State.SUCCESS:
             if isinstance(files.response, Answer) and not self._is_overwritten(files):  # else it may be the other one's
                 after = replace(after, answered=files.response.identity)

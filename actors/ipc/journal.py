@@ -26,6 +26,7 @@ from msgspec.structs import replace
 from actors.ipc.blobs import OwnBlobs, named_in
 from actors.ipc.client_steps import State
 from actors.ipc.dossier import Dossier
+from actors.ipc.uptime import Uptime
 from actors.kernel import Registry
 from actors.store import STORE, Delete, Put, StoreClient
 from codec.ipc import BadRequest, Outcome, read_request
@@ -57,6 +58,7 @@ class _Fact(msgspec.Struct, frozen=True, kw_only=True):
     submitter: str = ""
     priority: int = 0
     message: str = ""
+    accepted: Uptime | None = None
 
     @property
     def fact(self) -> RequestFact:
@@ -92,6 +94,8 @@ class FactsPage(Struct, frozen=True):
     facts: tuple[RequestFact, ...]
     after: str | None
     """What the next page is asked for with; None: this is the last."""
+    accepted: dict[str, Uptime] = {}
+    """When each was, by the machine's own clock; where that is known."""
 
 
 class DossierPage(Struct, frozen=True):
@@ -127,21 +131,26 @@ class ClientJournal:
         """A line of every request: first of those that are open, then of those that are over."""
         space, _, key = after.partition(":")
         if space in ("", "open"):
-            facts, last = await self._facts(self._open, key)
-            return FactsPage(facts, f"open:{last}" if last else "over:")
-        facts, last = await self._facts(self._over, key)
-        return FactsPage(facts, f"over:{last}" if last else None)
+            page = await self._facts(self._open, key)
+            return replace(page, after="over:" if page.after is None else f"open:{page.after}")
+        page = await self._facts(self._over, key)
+        return page if page.after is None else replace(page, after=f"over:{page.after}")
 
-    async def _facts(self, space: str, after: str) -> tuple[tuple[RequestFact, ...], str | None]:
+    async def _facts(self, space: str, after: str) -> FactsPage:
+        """`after` of this page is a key."""
         page = await self._store.keys(space, after=after, limit=PAGE)
-        facts, bad = [], []
+        facts, accepted, bad = [], {}, []
         for id, value in page:  # noqa: A001 - as in the contract
             try:
-                facts.append(_decode_fact(_unwrapped(value)).fact)
+                known = _decode_fact(_unwrapped(value))
             except msgspec.MsgspecError:
                 bad.append((id, value))
+                continue
+            facts.append(known.fact)
+            if known.accepted is not None:
+                accepted[known.id] = known.accepted
         await self._set_aside(space, bad)
-        return tuple(facts), page[-1][0] if page else None
+        return FactsPage(tuple(facts), page[-1][0] if page else None, accepted)
 
     async def detail(self, id: str) -> RequestDetail | None:  # noqa: A002
         """None: there is no such request."""

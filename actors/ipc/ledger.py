@@ -20,6 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.ipc.company import OURS, Company
+from actors.ipc.ends import troubles_of_the_ends
 from actors.ipc.figures import DeskCounts
 from actors.ipc.given import Base, BaseHealth, Facts
 from actors.ipc.lines import Lines
@@ -229,6 +230,7 @@ class DeskLedger(Actor[Heard]):
         self._say(
             base=health.path,
             trouble=health.trouble or health.blocked or "",
+            down=" ".join(troubles_of_the_ends(self.stage.registry)),
             watched=health.watched,
             events=health.events,
             overflows=health.overflows,

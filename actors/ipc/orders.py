@@ -28,6 +28,7 @@ from actors.ipc.errand import ErrandMeans
 from actors.ipc.given import TROUBLE, EntryStuck
 from actors.ipc.steps import Answer
 from actors.ipc.telling_time import day_of, moment_of
+from actors.ipc.uptime import passed
 from actors.kernel import MailboxFull, Reply, in_words
 from actors.store import all_of
 from codec.ipc import Success
@@ -113,8 +114,10 @@ class Orders:
         assert order.after is not None
         space = order.after.partition(":")[0]
         page = await self._means.journal.facts(order.after)
-        now = self._means.wall()
-        order.ids.extend(fact.id for fact in page.facts if _wanted(order, fact, now))
+        now, up = self._means.wall(), self._means.uptime()
+        order.ids.extend(
+            fact.id for fact in page.facts if _wanted(order, fact, now, passed(page.accepted.get(fact.id), up))
+        )
         order.after = page.after if page.after is not None and page.after.startswith(f"{space}:") else None
 
     async def _do(self, order: DeskOrder, ids: Sequence[str]) -> None:
@@ -183,7 +186,8 @@ class Orders:
             self._books.take_in(dossier)
             return
         now = self._means.wall()
-        await self._keep(order, [noted(cancelled(dossier, now), f"{moment_of(now)}: it was cancelled.")])
+        over = cancelled(dossier, now, self._means.uptime())
+        await self._keep(order, [noted(over, f"{moment_of(now)}: it was cancelled.")])
 
     async def _take_up_again(self, id: str) -> None:  # noqa: A002
         """It could not be cancelled, and goes on."""
@@ -229,12 +233,16 @@ class Orders:
             order.refused[id] = why
 
 
-def _wanted(order: DeskOrder, fact: RequestFact, now: float) -> bool:
+def _wanted(order: DeskOrder, fact: RequestFact, now: float, oldest: float | None) -> bool:
+    """`oldest`: how long ago it was accepted, by a clock that nobody sets; None: that is not known. What the clock on
+    the wall makes older than that is not so old."""
     which = order.which
     if which.match and not fnmatchcase(fact.id, which.match):
         return False
-    if which.older_than is not None and now - fact.changed < which.older_than:
-        return False
+    if which.older_than is not None:
+        age = now - fact.changed
+        if (age if oldest is None else min(age, oldest)) < which.older_than:
+            return False
     return order.what != "requeue" or fact.state in ("gave up", "cancelled")
 
 

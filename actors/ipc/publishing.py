@@ -17,6 +17,8 @@ from msgspec import Struct, field
 from actors.ipc.given import Base, BaseFull, BaseGone, EntryStuck
 
 AGAIN_SECONDS = 1.0
+MOST = 1 << 16
+"""In a group: more than ever wait."""
 
 
 class InTheGroup(Struct):
@@ -40,6 +42,8 @@ class Publishing:
         self._open = trio.Event()
         self._open.set()
         self._shut: set[str] = set()
+        self._most = MOST
+        """In the next group."""
 
     def shut(self, why: str) -> None:
         self._shut.add(why)
@@ -73,22 +77,29 @@ class Publishing:
             while self._shut:
                 await self._open.wait()
             self._wanted = trio.Event()
-            group = {id: each for id, each in self._waiting.items() if not each.over.is_set()}  # noqa: A001
-            self._waiting = {}
+            wanting = [(id, each) for id, each in self._waiting.items() if not each.over.is_set()]  # noqa: A001
+            group, self._waiting = dict(wanting[: self._most]), dict(wanting[self._most :])
+            if self._waiting:
+                self._wanted.set()
             if group and not await self._sent(group):
                 self._waiting = {**group, **self._waiting}
                 self._wanted.set()
-                await trio.sleep(AGAIN_SECONDS)
+                if len(group) <= self._most:
+                    await trio.sleep(AGAIN_SECONDS)
 
     async def _sent(self, group: dict[str, InTheGroup]) -> bool:
         self._idle = trio.Event()
         try:
             stuck = await self._base.publish({id: each.data for id, each in group.items()})  # noqa: A001
         except (BaseGone, BaseFull) as error:
-            self._on_trouble(error)
+            if isinstance(error, BaseFull) and len(group) > 1:
+                self._most = len(group) // 2
+            else:
+                self._on_trouble(error)
             return False
         finally:
             self._idle.set()
+        self._most = min(2 * self._most, MOST)
         self._on_trouble(None)
         for id, each in group.items():  # noqa: A001
             each.stuck = stuck.get(id)

@@ -9,7 +9,7 @@ A request waits in the reception (reception.py) until its turn comes, and then i
 command (command.py) has ended.
 
 Rules
-  - Of two servers on one folder the second keeps down, says why, and tries again.
+  - Of two servers on one folder the second keeps down with both its ends, says why, and tries again.
   - It may crash without any command noticing: the commands live in a crowd of their own, and it finds them there.
 """
 
@@ -41,7 +41,7 @@ from actors.ipc.server_journal import ServerJournal
 from actors.kernel import Actor, AnySpec, ChildSpec, Down, KernelError, Stop, Timer, crowd_spec, supervisor_spec
 from codec.ipc import in_turn
 
-CLAIM_SECONDS = 10.0
+CLAIM_SECONDS = 1.0
 TELL_SECONDS = 0.25
 
 logger = logging.getLogger("troupe.ipc")

@@ -94,6 +94,8 @@ class DeskTotals(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="tot
     base: str = ""
     trouble: str = ""
     """Why the desk stands still, as a sentence."""
+    down: str = ""
+    """Why an end of ours does not work, as sentences."""
     watched: bool = True
     events: int = 0
     overflows: int = 0

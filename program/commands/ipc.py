@@ -9,7 +9,7 @@ exit code    when
 0            all went well
 1            something has failed, was refused, or nobody is at the desk
 2            the command line is wrong
-130          Ctrl-C: what was submitted goes on
+130          Ctrl-C: what was submitted or ordered goes on
 """
 
 import sys
@@ -25,7 +25,7 @@ from program.clerk import Clerk, DeskMeans
 from program.commands import ipc_evaluate, ipc_report
 from program.commands.ipc_status import show_status, watch
 from program.commands.ipc_submit import submit
-from program.ending import tidily
+from program.ending import EndedBySignal, tidily
 from program.ipc_arguments import AskEditor, Chosen, Evaluate, Ipc, MakeReport, ShowStatus, SubmitAtDesk, WatchDesk
 from program.trouble import WENT_WRONG
 
@@ -70,7 +70,11 @@ def _do(deed: SubmitAtDesk | ShowStatus | Chosen | AskEditor, clerk: Clerk, out:
 def _order(deed: Chosen, clerk: Clerk, out: TextIO, err: TextIO) -> int:
     seconds = None if deed.older_than_days is None else deed.older_than_days * 86_400
     which = Selection(ids=deed.ids, all=deed.all, match=deed.match, older_than=seconds)
-    handled = clerk.order(deed.what, which)  # type: ignore[arg-type]
+    try:
+        handled = clerk.order(deed.what, which)  # type: ignore[arg-type]
+    except EndedBySignal:
+        streams.say("troupe: what the server was told goes on\n", err)
+        raise
     if deed.json:
         streams.show(msgspec.json.encode(handled).decode() + "\n", out)
     else:

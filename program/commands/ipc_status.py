@@ -110,7 +110,7 @@ def _facts(totals: DeskTotals | None, width: int = 10_000) -> list[str]:
     if totals.withheld:
         first = f", such as {printable(totals.withheld_reasons[0])}" if totals.withheld_reasons else ""
         lines.append(f"{counted(totals.withheld, 'file')} cannot be read now{first}")
-    lines += [printable(each) for each in (totals.trouble, totals.peer, totals.editor) if each]
+    lines += [printable(each) for each in (totals.trouble or totals.down, totals.peer, totals.editor) if each]
     return [each if len(each) <= width else f"{each[: width - 1]}…" for each in lines]
 
 

@@ -149,6 +149,27 @@ def test_what_was_acknowledged_ends_after_any_end_and_is_shown_as_before(by: sig
         assert [httpx.get(f"{url}/requests/r{number}").json() for number in (0, 150, 299)] == before
 
 
+def test_of_two_servers_on_one_folder_one_has_both_ends_also_when_the_first_is_started_again(tmp_path: Path) -> None:
+    def troubles(*houses: Server) -> list[list[str]]:
+        return sorted(httpx.get(house.url_of("ipc") + "/health").json()["trouble"] for house in houses)
+
+    def share(*houses: Server) -> bool:
+        """One is well, and the other says in one sentence why it is not."""
+        well, down = troubles(*houses)
+        return well == [] and len(down) == 1 and "sees to it that each ends; our ends stay down" in down[0]
+
+    with server(tmp_path / "waits", *options(tmp_path)) as waits:
+        with server(tmp_path / "first", *options(tmp_path)) as first:
+            first.ready()
+            waits.ready()
+            until(lambda: share(first, waits), "none has both ends")
+        with server(tmp_path / "first", *options(tmp_path)) as again:
+            again.ready()
+            until(lambda: share(again, waits), "none has both ends")
+            again.stop()
+        until(lambda: troubles(waits) == [[]], "nobody follows")
+
+
 def test_a_page_of_another_server_can_neither_read_the_desk_nor_order_anything(tmp_path: Path) -> None:
     with server(tmp_path, *options(tmp_path)) as house:
         house.ready()

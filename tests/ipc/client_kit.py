@@ -21,6 +21,7 @@ from actors.ipc.given import Tray
 from actors.ipc.journal import ClientJournal
 from actors.ipc.messages import CLIENT_END, EVALUATOR, LEDGER, Archive, CancelRequests, Requeue, SubmitRequests
 from actors.ipc.steps import Identity, Seen, Torn
+from actors.ipc.uptime import Uptime
 from actors.kernel import ActorRef, ChildSpec, KernelError
 from actors.kernel.testing import House, Puppet, run_in_virtual_time, staged
 from actors.store import Inline, StateDirectory, Store
@@ -227,12 +228,13 @@ async def desk(
     terms: ClientTerms | None = None,
     servers: Sequence[PaperServer] = (),
     wall: Callable[[], float] = wall,
+    uptime: Callable[[], Uptime | None] = lambda: None,
 ) -> AsyncIterator[Desk]:
     ledger, evaluator = Puppet("ledger"), Puppet("evaluator")
     ledger.on_start.append(lambda puppet: puppet.stage.registry.claim(LEDGER, puppet.ref))
     evaluator.on_start.append(lambda puppet: puppet.stage.registry.claim(EVALUATOR, puppet.ref))
     store = ChildSpec("store", partial(Store, directory, Inline))
-    specs = [store, ledger.spec(), evaluator.spec(), client_spec(base, "/paper", wall, terms)]
+    specs = [store, ledger.spec(), evaluator.spec(), client_spec(base, "/paper", wall, terms, uptime)]
     async with trio.open_nursery() as nursery:
         async with staged(*specs, intensity=10_000) as house:
             for server in servers:

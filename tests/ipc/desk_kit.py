@@ -65,6 +65,10 @@ class PaperJournal:
     closed: trio.Event | None = None
     """Until it is set, no page is read."""
     asked: list[str] = field(default_factory=list)
+    other_client: str | None = None
+    """Why the client end is down."""
+    endless: bool = False
+    """Orders take longer than anybody waits."""
 
     def put(self, *facts: RequestFact, **fields: Any) -> None:
         for each in facts:
@@ -96,6 +100,11 @@ class PaperClient(Actor[ClientOrder]):
     def __init__(self, journal: PaperJournal, wall: Callable[[], float]) -> None:
         self._journal = journal
         self._wall = wall
+        self._unanswered: list[Reply[Handled]] = []
+
+    @property
+    def trouble(self) -> str | None:
+        return self._journal.other_client
 
     async def started(self, kept: object | None) -> None:
         self.stage.registry.claim(CLIENT_END, self.ref)
@@ -107,6 +116,8 @@ class PaperClient(Actor[ClientOrder]):
                     line = fact(request.id, "waiting", self._wall(), command=request.command)
                     self._keep(RequestDetail(fact=line, params=request.params))
                 reply.set(Handled(ids=tuple(request.id for request in requests)))
+            case Requeue(_, reply) if self._journal.endless:
+                self._unanswered.append(reply)
             case Requeue(which, reply):
                 self._turn(which, reply, ("gave up", "cancelled"), "waiting", "it has not failed")
             case CancelRequests(which, reply):

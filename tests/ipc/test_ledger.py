@@ -12,6 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from trio.testing import wait_all_tasks_blocked
 
 from actors.ipc.client_steps import OVERDUE
+from actors.ipc.desk import ORDER_SECONDS
 from actors.ipc.ledger import LOOK_SECONDS, MOST_KEPT, PATIENCE
 from actors.ipc.lines import Lines
 from actors.ipc.messages import EditorNow, Forgotten, Noted, PeerNow, RunningNow
@@ -153,6 +154,23 @@ async def test_a_folder_that_does_not_answer_is_in_trouble_and_recovers(autojump
         assert (await totals(house)).trouble == ""
 
 
+async def test_an_end_that_another_server_has_is_told_where_the_desk_is_shown_and_its_folder_is_well(
+    autojump_clock: object,
+) -> None:
+    journal = PaperJournal(other_client="process 7 answers the requests")
+    async with desk_house(journal) as house:
+        await trio.sleep(2 * LOOK_SECONDS)
+        assert (await totals(house)).down == "Process 7 answers the requests."
+        assert b"troupe_ipc_base_up 1.0" in await house.desk.metrics()
+        well, said = await house.desk.health()
+        assert not well
+        assert msgspec.json.decode(said, type=DeskHealth).trouble == ("Process 7 answers the requests.",)
+        journal.other_client = None
+        await trio.sleep(2 * LOOK_SECONDS)
+        assert (await totals(house)).down == ""
+        assert (await house.desk.health())[0]
+
+
 async def test_health_fails_on_a_lost_folder_and_where_nobody_has_answered_for_a_while(autojump_clock: object) -> None:
     base = PaperBase()
 
@@ -195,6 +213,14 @@ async def test_health_fails_a_minute_after_attempts_began_to_go_unanswered(autoj
         assert not (await house.desk.health())[0]
         await house.note(fact("a", "success", attempts=3))
         assert (await house.desk.health())[0]
+
+
+async def test_an_order_is_waited_for_for_ten_minutes_and_then_said_to_go_on(autojump_clock: object) -> None:
+    async with desk_house(PaperJournal(endless=True)) as house:
+        began = trio.current_time()
+        with pytest.raises(KernelError, match="this takes more than 10 minutes and goes on; the list shows how far"):
+            await house.desk.order("requeue", b'{"all": true}')
+        assert trio.current_time() - began == pytest.approx(ORDER_SECONDS)
 
 
 async def test_the_metrics_count_states_attempts_and_latencies(autojump_clock: object) -> None:

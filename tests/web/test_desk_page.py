@@ -217,6 +217,16 @@ def test_its_attempts_stand_side_by_side_with_their_answers(desk: ShowDesk) -> N
     expect(opened.get_by_label("Evaluation")).to_contain_text("0.31")
 
 
+def test_of_a_request_that_could_not_be_read_nothing_is_shown_that_nobody_knows(desk: ShowDesk) -> None:
+    spoiled = fact("spoiled", "gave up", message="this is not JSON", command="")
+    page, _ = desk(RequestDetail(fact=spoiled))
+    row(page, "spoiled").click()
+    opened = page.get_by_role("region", name="Chosen request")
+    expect(opened).to_contain_text("Last change")
+    expect(opened.get_by_text("Command")).to_have_count(0)
+    expect(opened.get_by_text("Parameters")).to_be_hidden()
+
+
 def test_an_open_request_is_followed_to_its_end(desk: ShowDesk) -> None:
     page, stage = desk(*few(), path="#/third")
     opened = page.get_by_role("region", name="Chosen request")
@@ -318,6 +328,18 @@ def test_trouble_is_a_banner_and_the_rest_stands_beside_the_list(desk: ShowDesk)
     expect(health.get_by_text(stage.base.withheld[0])).to_be_visible()
     stage.base.withheld = ()
     expect(health.locator(".withheld")).to_be_hidden()
+
+
+def test_a_page_whose_folder_another_server_has_invites_nobody_to_submit_there(desk: ShowDesk) -> None:
+    page, stage = desk()
+    expect(page.get_by_text("No requests yet.")).to_be_visible()
+    stage.journal.other_client = "process 7 answers the requests"
+    expect(page.get_by_text("No requests are known here.")).to_be_visible()
+    expect(page.get_by_text("No requests yet.")).to_be_hidden()
+    expect(page.locator(".trouble")).to_have_text("Process 7 answers the requests.")
+    expect(page.get_by_role("region", name="How the desk is").locator("house-pill")).to_have_text("stands still")
+    stage.journal.other_client = None
+    expect(page.get_by_text("No requests yet.")).to_be_visible()
 
 
 def test_the_editor_is_ended_after_a_question_and_launched_without_one(desk: ShowDesk) -> None:

@@ -97,10 +97,11 @@ class FolderBase:
         now: Callable[[], float] = time.monotonic,
         largest: int = LARGEST,
         patience: float = PATIENCE,
+        ends: Collection[str] = frozenset(),
     ) -> None:
         """`sync`: what has been written is on the disk, and not only on its way there. `now`: a clock that nobody
-        sets."""
-        self._site = Site(path, writing.give_back_what_is_away)
+        sets. `ends`: that are to be claimed together (claims.py)."""
+        self._site = Site(path, writing.give_back_what_is_away, ends)
         self._reading = RoomReader(now, largest)
         self._writing = RoomWriter(self._site, sync=sync)
         site = self._site

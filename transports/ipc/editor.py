@@ -25,7 +25,6 @@ import os
 import secrets
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -37,7 +36,7 @@ from msgspec.structs import replace
 
 from actors.kernel import KernelError, in_words
 from transports.folder.owned import check_own_file
-from transports.ipc.processes import MARK, Census, Known
+from transports.ipc.processes import MARK, Census, Known, uptime
 from transports.process.programs import clean_env, find_program
 
 LOCK, RECORD = "editor.lock", "editor.json"
@@ -230,7 +229,7 @@ class DetachedEditor:
             return "The editor's command is empty."
         try:
             program = find_program(self._command[0], cwd=self._cwd, path=self._env.get("PATH"))
-            record = LaunchRecord(secrets.token_hex(16), self._census.boot, _uptime())
+            record = LaunchRecord(secrets.token_hex(16), self._census.boot, uptime())
             self._write(record)
             self._child = self._main = None
             self._asked = set()
@@ -268,7 +267,7 @@ class DetachedEditor:
         self._recall()
         if self._record is None:
             return EditorSeen(None, 0.0, self._code())
-        age = max(0.0, _uptime() - self._record.at)
+        age = max(0.0, uptime() - self._record.at)
         if not self._census.there:
             code = self._code()
             return EditorSeen(self._process.pid if self._process and code is None else None, age, code)
@@ -306,8 +305,3 @@ class DetachedEditor:
             if hard or (each not in self._asked and self._census.parent(each.pid) not in above):
                 self._asked.add(each)
                 self._census.signal(each, number)
-
-
-def _uptime() -> float:
-    """Seconds by a clock that nobody sets, and that all processes share."""
-    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -98,3 +99,8 @@ class Census:
                     signal.pidfd_send_signal(file, number)
             finally:
                 os.close(file)
+
+
+def uptime() -> float:
+    """Seconds by a clock that nobody sets, and that all processes share."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))

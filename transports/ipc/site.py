@@ -73,15 +73,17 @@ class OpenedBase:
 
 
 class Site:
-    def __init__(self, path: Path, tidy: Callable[[OpenedBase], None] = lambda opened: None) -> None:
-        """`tidy`: is called with each that is opened, before it is used."""
+    def __init__(
+        self, path: Path, tidy: Callable[[OpenedBase], None] = lambda opened: None, ends: Collection[str] = frozenset()
+    ) -> None:
+        """`tidy`: is called with each that is opened, before it is used. `ends`: see claims.py."""
         self.path = path
         self._shown = str(path)
         self._tidy = tidy
         self.trouble: str | None = None
         self.openings = 0
         """How often it has been opened. After another opening anything may have changed."""
-        self.claims = Claims(path)
+        self.claims = Claims(path, ends=ends)
         self._rooted = Rooted(path, own=True, marks=MARKS, rooms=ROOMS, said=lambda sentence: log.warning(sentence))
         self._opened: OpenedBase | None = None
         self._made = False

@@ -1,10 +1,11 @@
 """The desk for programs without trio: the same calls, which wait.
 
 A trio of its own runs in a thread. A call that is interrupted, by Ctrl-C for example, is cancelled there, and nothing
-that was submitted is lost. The requests are taken from their iterable in the caller's
-thread.
+that was submitted is lost. The requests are taken from their iterable in the caller's thread. A process that is forked
+has no such thread, and is told so.
 """
 
+import os
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
@@ -47,6 +48,7 @@ class BlockingDesk:
         self._token: trio.lowlevel.TrioToken
         self._nursery: trio.Nursery
         self._is_open = True
+        self._process = os.getpid()
         ready: Future[None] = Future()
         self._thread = threading.Thread(target=self._live, args=(make, ready), name="troupe desk", daemon=True)
         self._thread.start()
@@ -59,8 +61,8 @@ class BlockingDesk:
         self.close()
 
     def close(self) -> None:
-        """What was submitted goes on."""
-        if self._is_open:
+        """What was submitted goes on. In a forked process there is nothing to be closed."""
+        if self._is_open and self._is_here:
             self._is_open = False
             self._token.run_sync_soon(lambda: self._nursery.cancel_scope.cancel())
             self._thread.join()
@@ -149,6 +151,11 @@ class BlockingDesk:
         """Runs it in the desk's thread, and returns what it returns. Cancels it, if we are interrupted."""
         if not self._is_open:
             raise DeskError("This desk was closed")
+        if not self._is_here:
+            raise DeskError(
+                f"This desk was opened by process {self._process}, and this is process {os.getpid()}, which was forked "
+                "from it; open a desk in each process"
+            )
         scope = trio.CancelScope()
         future: Future[T] = Future()
         self._token.run_sync_soon(lambda: self._nursery.start_soon(self._run, work, scope, future))
@@ -158,6 +165,10 @@ class BlockingDesk:
             if not future.done():
                 self._token.run_sync_soon(scope.cancel)
             raise
+
+    @property
+    def _is_here(self) -> bool:
+        return self._process == os.getpid()
 
     @property
     def desk(self) -> AnyDesk:
@@ -211,7 +222,7 @@ class BlockingDesk:
         return ids
 
     def _forget(self, watch: Watch) -> None:
-        if self._is_open:
+        if self._is_open and self._is_here:
             self._token.run_sync_soon(watch.close)
 
     def _ticket(self, ticket: Ticket) -> BlockingTicket:

@@ -1,7 +1,8 @@
 """The server's own word, over its port: attempts, what was cancelled, and changes of more than one file.
 
 The port is found through the file that a running server keeps in its state directory, or given. A server is asked only
-if it serves our folder. Everything here blocks: call it in a thread. Calls wait for each other.
+if it serves our folder. Everything here blocks: call it in a thread. Calls wait for each other, but for none of the
+orders over many requests: these may take minutes, and have lines of their own.
 """
 
 import http.client
@@ -24,6 +25,10 @@ LISTENER = "ipc"
 LONGEST = 65_536
 LARGEST = 64 * 1024 * 1024
 DEADLINE = 5.0
+ORDER_DEADLINE = 630.0
+"""For an order over very many requests: the server gives its own answer before that."""
+CLOSING_SECONDS = 0.1
+"""What is closed waits so long for a call that is under way."""
 ABSENT_SECONDS = 1.0
 """For so long a server that was not there is not looked for again."""
 
@@ -52,6 +57,9 @@ class Office:
         self._lock = threading.Lock()
         self._connection: http.client.HTTPConnection | None = None
         self._absent: tuple[float, str] | None = None
+        self._address = ""
+        """Of the server that is connected."""
+        self._closed = False
 
     def detail(self, id: str) -> RequestDetail | None:  # noqa: A002 - as in the contract
         """None: the server knows no such request. Raises NoServer."""
@@ -65,7 +73,7 @@ class Office:
 
     def order(self, what: str, which: Selection) -> Handled:
         """`what`: requeue, cancel or archive."""
-        handled = self._ask("POST", f"/{what}", Handled, msgspec.json.encode(which))
+        handled = self._ask("POST", f"/{what}", Handled, msgspec.json.encode(which), apart=True)
         if handled is None:
             raise NoServer(f"What answers for {self._base} cannot {what}; is it another version of Troupe?")
         return handled
@@ -83,12 +91,18 @@ class Office:
         return self._connection is not None
 
     def close(self) -> None:
-        with self._lock:
+        """If a call is under way, whoever has made it hangs up."""
+        self._closed = True
+        if self._lock.acquire(timeout=CLOSING_SECONDS):
             self._hang_up()
+            self._lock.release()
 
     # --
 
-    def _ask(self, method: str, path: str, answer: type[T], body: bytes | None = None) -> T | None:
+    def _ask(
+        self, method: str, path: str, answer: type[T], body: bytes | None = None, *, apart: bool = False
+    ) -> T | None:
+        """`apart`: on a line of its own, and for longer."""
         with self._lock:
             if self._absent is not None:
                 until, why = self._absent
@@ -96,12 +110,21 @@ class Office:
                     raise NoServer(why)
             try:
                 self._connect()
-                status, content = self._exchange(method, path, body)
+                if apart:
+                    self._exchange("GET", "/totals", None)  # it is still there, or another one is found
+                else:
+                    status, content = self._exchange(method, path, body)
             except DeskError as wrong:
                 self._hang_up()
                 if isinstance(wrong, NoServer):
                     self._absent = (self._clock() + ABSENT_SECONDS, str(wrong))
                 raise
+            finally:
+                if self._closed:
+                    self._hang_up()
+            address = self._address
+        if apart:
+            status, content = self._exchange_apart(address, method, path, body)
         if status == 404:
             return None
         if status != 200:
@@ -119,7 +142,8 @@ class Office:
         whoever gives an address means that server, and files alone are no answer."""
         if self._connection is not None:
             return
-        self._connection = self._line(self._url or self._announced())
+        self._address = self._url or self._announced()
+        self._connection = _line(self._address, DEADLINE)
         status, content = self._exchange("GET", "/totals", None)
         served = _base_in(content) if status == 200 else ""
         if served and _same(Path(served), self._base):
@@ -131,10 +155,6 @@ class Office:
             )
         correct = f"Name that folder (`--base {shlex.quote(served)}`), or another address" if served else "Correct it"
         raise DeskError(f"The desk at {self._url} does not serve {self._base}; it serves {where}. {correct}")
-
-    def _line(self, url: str) -> http.client.HTTPConnection:
-        parts = urlsplit(url)
-        return http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=DEADLINE)
 
     def _announced(self) -> str:
         help_ = "Start it with `troupe --set ipc.enabled=true`, or say where its state is"
@@ -160,30 +180,54 @@ class Office:
 
     def _exchange(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
         """Once more on a new connection, if the old one had been closed meanwhile: another server may listen there."""
-        headers = {"Accept": "application/json", **({"Content-Type": "application/json"} if body is not None else {})}
         for last in (False, True):
             connection = self._connection
             assert connection is not None
             fresh = connection.sock is None
             try:
-                connection.request(method, path, body, headers)
-                with connection.getresponse() as response:
-                    content = response.read(LARGEST + 1)
-                    return response.status, content
+                return _said(connection, method, path, body)
             except (OSError, http.client.HTTPException) as error:
                 if last or fresh or isinstance(error, TimeoutError):
-                    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-                    raise NoServer(
-                        f"The server of {self._base} does not answer ({reason}). Start it with `troupe`"
-                    ) from None
+                    raise self._silent(error, DEADLINE) from None
                 self._hang_up()
                 self._connect()
         raise AssertionError
+
+    def _exchange_apart(self, address: str, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
+        connection = _line(address, ORDER_DEADLINE)
+        try:
+            return _said(connection, method, path, body)
+        except (OSError, http.client.HTTPException) as error:
+            raise self._silent(error, ORDER_DEADLINE) from None
+        finally:
+            connection.close()
+
+    def _silent(self, error: Exception, seconds: float) -> NoServer:
+        if isinstance(error, TimeoutError):
+            return NoServer(
+                f"The server of {self._base} is there, and does not answer in {seconds:g} seconds; its log may say why"
+            )
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        return NoServer(f"The server of {self._base} does not answer ({reason}). Start it with `troupe`")
 
     def _hang_up(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+def _line(address: str, seconds: float) -> http.client.HTTPConnection:
+    parts = urlsplit(address)
+    return http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=seconds)
+
+
+def _said(
+    connection: http.client.HTTPConnection, method: str, path: str, body: bytes | None
+) -> tuple[int, bytes]:
+    headers = {"Accept": "application/json", **({"Content-Type": "application/json"} if body is not None else {})}
+    connection.request(method, path, body, headers)
+    with connection.getresponse() as response:
+        return response.status, response.read(LARGEST + 1)
 
 
 def _base_in(content: bytes) -> str:

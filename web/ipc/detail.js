@@ -133,7 +133,7 @@ class DeskDetail extends HouseElement {
     mark(this.#attempts, "data-count", Math.min(tried.length, 3));
     this.#notes.replaceChildren(...notes.map((note) => h("li", {}, locally(note))));
     const facts = /** @type {[string, string][]} */ ([
-      ["Command", fact.command],
+      fact.command ? ["Command", fact.command] : null, // none is known of what could not be read
       fact.submitter ? ["Submitted by", fact.submitter] : null,
       fact.priority ? ["Priority", String(fact.priority)] : null,
       not_before ? ["Not before", format.exact(not_before)] : null,
@@ -141,6 +141,7 @@ class DeskDetail extends HouseElement {
       ["Last change", format.exact(fact.changed)],
     ].filter(Boolean));
     this.#facts.replaceChildren(...facts.map(([label, value]) => h("div", {}, h("dt", {}, label), h("dd", {}, value))));
+    this.#params.hidden = params === undefined || params === null;
     this.#params.replaceChildren(h("h3", {}, "Parameters"), ...text(params ?? {}, "Parameters"));
     this.#evaluation.hidden = evaluation === undefined || evaluation === null;
     this.#evaluation.replaceChildren(h("h3", {}, "Evaluation"), ...text(evaluation ?? "", "Evaluation"));

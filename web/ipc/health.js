@@ -64,11 +64,12 @@ class DeskHealth extends HouseElement {
   /** @param {Desk.DeskTotals} totals */
   show(totals) {
     const lonely = totals.peer_alive === false;
-    this.#pill.said = totals.trouble ? ["alarm", "bad", "stands still"]
+    const standing = totals.trouble || totals.down;
+    this.#pill.said = standing ? ["alarm", "bad", "stands still"]
       : lonely ? ["alarm", "warn", "nobody answers"] : ["disc", "good", "works"];
     put(this.#base, totals.base || "Not known yet.");
-    put(this.#trouble, totals.trouble ?? "");
-    this.#trouble.hidden = !totals.trouble;
+    put(this.#trouble, standing ?? "");
+    this.#trouble.hidden = !standing;
     this.#watched.hidden = Boolean(totals.trouble);
     put(this.#watched, totals.watched === false
       ? "Looked at every now and then: this system tells of no changes."

@@ -98,27 +98,29 @@ function drawNow(now) {
   states.show(totals);
   figures.show(totals, now);
   health.show(totals);
-  put(trouble, totals.trouble ?? "");
-  trouble.hidden = !totals.trouble;
+  const standing = totals.trouble || totals.down;
+  put(trouble, standing ?? "");
+  trouble.hidden = !standing;
   const { by_state: counts } = totals;
   const failed = [...FAILED].reduce((sum, state) => sum + (counts[state] ?? 0), 0);
   $(".requeue-all").disabled = failed === 0;
   $(".archive-all").disabled = over() === 0;
-  mark($(".how"), "data-tone", totals.trouble ? "bad" : totals.peer_alive === false ? "warn" : null);
+  mark($(".how"), "data-tone", standing ? "bad" : totals.peer_alive === false ? "warn" : null);
   const gaveUp = counts["gave up"] ?? 0;
-  document.title = totals.trouble ? "(!) Desk · Troupe" : gaveUp ? `(${gaveUp}) Desk · Troupe` : "Desk · Troupe";
+  document.title = standing ? "(!) Desk · Troupe" : gaveUp ? `(${gaveUp}) Desk · Troupe` : "Desk · Troupe";
 }
 
 function drawWhatIsThere() {
   const none = shown !== null && totals !== null && shown.total === 0;
   const filtered = filter.text !== "" || filter.states.length > 0;
   list.hidden = none || shown === null;
-  welcome.hidden = !none || filtered || Boolean(totals?.filling);
+  welcome.hidden = !none || filtered || Boolean(totals?.filling || totals?.down);
   empty.hidden = !list.hidden && shown !== null || !welcome.hidden;
   if (empty.hidden) return;
   if (shown === null || totals === null) empty.say("Connecting…", "Waiting for the server's first message.");
   else if (filter.text) empty.say(`Nothing matches “${filter.text}”.`, "The filter looks at ids, commands, submitters and failures. Escape in the field clears it.");
   else if (filtered) empty.say(`No request is in this state: ${filter.states.join(", ")}.`);
+  else if (totals.down) empty.say("No requests are known here.", totals.down);
   else empty.say("Reading the journal…", "The requests of earlier days appear in a moment.");
 }
 

@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import msgspec
@@ -238,9 +238,12 @@ def test_who_waits_no_longer_than_he_said_is_told_what_is_left(base: Path) -> No
 # -- with a server
 
 
-class Port(HTTPServer):
+class Port(ThreadingHTTPServer):
+    block_on_close = False
     base = editor = ""
     asked: list[tuple[str, bytes]]
+    may_answer = threading.Event()
+    heard = threading.Event()
 
 
 class Desk(BaseHTTPRequestHandler):
@@ -272,6 +275,9 @@ class Desk(BaseHTTPRequestHandler):
         self.server.asked.append((self.path, body))
         if self.path == "/editor":
             self._say(EditorAnswer(editor="The editor is asked to end."))
+        elif b"endless" in body:
+            self.server.heard.set()
+            self.server.may_answer.wait(10)
         elif b"busy" in body:
             self._say("Nobody is there who could do it.", 503)
         else:
@@ -333,6 +339,16 @@ def test_orders_go_to_the_server_as_they_were_given(base: Path, port: Port) -> N
     ]
     code, _, err = troupe(base, "requeue", "busy")
     assert (code, err) == (1, "troupe: The server refused (503): Nobody is there who could do it.\n")
+
+
+def test_ctrl_c_of_an_order_ends_at_once_and_says_what_goes_on(base: Path, port: Port) -> None:
+    with command(base, "requeue", "--match", "endless") as ordering:
+        assert port.heard.wait(10)
+        ordering.send_signal(signal.SIGINT)
+        assert ordering.wait(5) == 130
+        assert ordering.stderr is not None
+        assert ordering.stderr.read() == "troupe: what the server was told goes on\n"
+        port.may_answer.set()
 
 
 def test_the_editor_is_shown_and_ordered(base: Path, port: Port) -> None:

@@ -8,14 +8,16 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from codec.ipc.folder import BaseGone, Tray
 from tests.transports.ipc.places import Clock
 from transports.ipc.base import FolderBase
-from transports.ipc.claims import FRESH_SECONDS, SERVER, Claims
+from transports.ipc.claims import CLIENT, ENDS, FRESH_SECONDS, SERVER, Claims
 
 
 @pytest.fixture
@@ -190,3 +192,74 @@ async def test_a_folder_that_was_made_in_its_place_and_belongs_to_another_server
     await other.release_server()
     assert await base.ids(Tray.REQUESTS) == set()
     assert "is the server of" in (await other.claim_server() or "")
+
+
+Step = tuple[int, str, str]
+STEPS: list[Step] = list(product((0, 1), ("claim", "release"), ENDS))
+
+
+def orders() -> Iterator[tuple[Step, ...]]:
+    yield from product(STEPS, repeat=3)
+    random = Random(7)
+    for _ in range(300):
+        yield tuple(random.choices(STEPS, k=10))
+
+
+def test_of_two_that_are_to_have_both_ends_none_gets_one_that_the_other_is_to_have(path: Path) -> None:
+    """In whatever order their ends start, crash and claim again."""
+    path.mkdir()
+    state = os.open(path, os.O_RDONLY)
+    for order in orders():
+        both = [Claims(path, ends=ENDS), Claims(path, ends=ENDS)]
+        has: list[set[str]] = [set(), set()]
+        for who, what, end in order:
+            if what == "claim":
+                why = both[who].claim(state, end)
+                if why is None:
+                    has[who].add(end)
+                else:
+                    assert f"process {os.getpid()} answers the requests in {path}, and sees to it that each ends" in why
+            else:
+                both[who].release(end)
+                has[who].discard(end)
+            assert not (has[0] and has[1]), order
+        for each in both:
+            each.close()
+        assert both[0].claim(state, CLIENT) is None, order
+        assert "our ends stay down" in (both[1].claim(state, SERVER) or ""), order
+        both[0].close()
+    os.close(state)
+
+
+def test_a_server_that_is_to_have_one_end_shares_the_folder_with_one_that_is_to_have_the_other(path: Path) -> None:
+    path.mkdir()
+    state = os.open(path, os.O_RDONLY)
+    answers, asks, third = (Claims(path, ends=ends) for ends in ({SERVER}, ENDS, ENDS))
+    assert answers.claim(state, SERVER) is None
+    assert "is the server of" in (asks.claim(state, SERVER) or "")
+    assert asks.claim(state, CLIENT) is None
+    assert "is the server of" in (third.claim(state, SERVER) or "")
+    answers.close()
+    assert "sees to it that each ends" in (third.claim(state, SERVER) or "")  # the other is to have it
+    assert asks.claim(state, SERVER) is None
+    for each in (asks, third):
+        each.close()
+    os.close(state)
+
+
+async def test_in_the_folder_that_is_made_anew_both_ends_are_one_server_s(path: Path) -> None:
+    ours, other = FolderBase(path, ends=ENDS), FolderBase(path, ends=ENDS)
+    assert await ours.claim_server() is None
+    assert await ours.claim_client() is None
+    shutil.rmtree(path)
+    os.mkdir(path, 0o700)
+    assert await other.claim_client() is None
+    with pytest.raises(BaseGone, match="our ends stay down"):
+        await ours.ids(Tray.REQUESTS)
+    assert await other.claim_server() is None
+    await other.release_client()
+    await other.release_server()
+    assert await ours.ids(Tray.REQUESTS) == set()
+    assert await other.claim_client() is not None
+    ours.close()
+    other.close()

@@ -3,6 +3,7 @@
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -10,9 +11,10 @@ import msgspec
 import pytest
 
 from codec.ipc import Dialect, Failure, Success, write_response
-from codec.ipc.desk import Attempt, DeskTotals, RequestDetail, RequestFact, RequestState, Selection
+from codec.ipc.desk import Attempt, DeskTotals, Handled, RequestDetail, RequestFact, RequestState, Selection
 from troupe.ipc import Desk, DeskError, NoServer
-from troupe.ipc.office import SERVER_FILE, Office
+from troupe.ipc import office as offices
+from troupe.ipc.office import DEADLINE, ORDER_DEADLINE, SERVER_FILE, Office
 
 Start = Callable[..., "Answers"]
 
@@ -24,6 +26,10 @@ class Answers(ThreadingHTTPServer):
     body: bytes | None = None
     count = 0
     knows_totals = True
+    ordered: threading.Event | None = None
+    """Is set when an order comes, which takes..."""
+    go_on = threading.Event()
+    """...until this is set."""
 
     def announce(self, place: Path) -> None:
         url = f"http://127.0.0.1:{self.server_address[1]}"
@@ -51,9 +57,16 @@ class Speaking(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def do_POST(self) -> None:
-        self.send_response(404)
-        self.send_header("Content-Length", "0")
+        self.rfile.read(int(self.headers["Content-Length"]))
+        body = b""
+        if self.server.ordered is not None:
+            self.server.ordered.set()
+            self.server.go_on.wait(10)
+            body = msgspec.json.encode(Handled(ids=("r1",)))
+        self.send_response(200 if body else 404)
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
+        self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name for it
         pass
@@ -226,6 +239,7 @@ class Deaf:
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.ends = ends
         self.heard = 0
+        self.rung = threading.Event()
         self.thread = threading.Thread(target=self.serve)
         self.thread.start()
 
@@ -237,6 +251,7 @@ class Deaf:
             except OSError:  # it was closed
                 break
             self.heard += 1
+            self.rung.set()
             kept.append(connection)
             if self.ends:
                 connection.close()
@@ -266,3 +281,48 @@ def test_what_no_server_has_heard_before_is_asked_once_and_not_again_if_it_fails
         assert not office.is_there
     finally:
         deaf.close()
+
+
+def test_an_order_may_take_minutes_and_no_question_waits_for_it(
+    tmp_path: Path, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = start()
+    server.ordered = threading.Event()
+    lines: list[float] = []
+
+    def line(address: str, seconds: float) -> HTTPConnection:
+        lines.append(seconds)
+        return opened(address, seconds)
+
+    opened = offices._line
+    monkeypatch.setattr(offices, "_line", line)
+    office, handled = Office(tmp_path / "base", tmp_path), list[Handled]()
+    ordering = threading.Thread(target=lambda: handled.append(office.order("requeue", Selection(all=True))))
+    ordering.start()
+    assert server.ordered.wait(10)
+    assert office.detail("r1") is not None
+    assert lines == [DEADLINE, ORDER_DEADLINE]
+    server.go_on.set()
+    ordering.join()
+    assert handled == [Handled(ids=("r1",))]
+    office.close()
+
+
+def test_who_leaves_waits_for_no_answer_and_nothing_stays_open(tmp_path: Path) -> None:
+    deaf, refusals = Deaf(ends=False), list[str]()
+    office = Office(tmp_path / "base", tmp_path, f"http://127.0.0.1:{deaf.socket.getsockname()[1]}")
+
+    def ask() -> None:
+        with pytest.raises(NoServer) as silent:
+            office.totals()
+        refusals.append(str(silent.value))
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    assert deaf.rung.wait(10)
+    office.close()
+    assert refusals == []
+    deaf.close()
+    asking.join()
+    assert len(refusals) == 1
+    assert not office.is_there
