@@ -128,6 +128,22 @@ def test_an_index_that_grows_is_searched_again_and_what_was_chosen_stays_chosen(
     expect(page.locator("agent-search progress")).to_be_hidden()
 
 
+def test_other_words_begin_with_their_best_place_in_sight(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.index = READY
+    stage.finds = lambda words, kind: results(*(f"{number}.py" for number in range(20)), words=words)
+    page.keyboard.press("/")
+    page.keyboard.type("shop", delay=5)
+    expect(found(page)).to_have_count(20)
+    for _ in range(4):
+        page.keyboard.press("PageDown")
+    expect(found(page).first).not_to_be_in_viewport()
+    page.keyboard.type("s", delay=5)
+    expect(found(page).first).to_contain_text("shops")
+    expect(found(page).first).to_be_in_viewport()
+    expect(found(page).first).to_have_attribute("aria-selected", "true")
+
+
 def test_an_index_that_changes_meanwhile_overtakes_no_answer_and_a_late_one_is_waited_for_in_sight(
     show: ShowAgent,
 ) -> None:

@@ -96,7 +96,8 @@ class AgentSearch extends HouseElement {
   /** @param {{query: string, results: Found[], message: string, milliseconds: number, complete: boolean}} answer */
   show({ query, results, message, milliseconds }) {
     this.#answered();
-    const chosen = this.#found[this.#at];
+    const again = query === this.#shownFor;
+    const chosen = again ? this.#found[this.#at] : null;
     const kept = chosen ? results.findIndex(({ path, symbol, first_line: line }) => path === chosen.path && symbol === chosen.symbol
       && (symbol || line === chosen.first_line)) : -1;
     this.#found = results;
@@ -107,6 +108,7 @@ class AgentSearch extends HouseElement {
     this.#said.classList.remove("wrong");
     this.#shownFor = query;
     this.#mark();
+    if (!again) this.#list.scrollTop = 0;
     const early = query === this.words ? this.#early : null;
     this.#early = null;
     if (early) this.#take(0, early === "copy");
