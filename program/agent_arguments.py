@@ -92,11 +92,13 @@ def add_search(parser: argparse.ArgumentParser) -> None:
 
 def read_search(asked: argparse.Namespace, refuse: Callable[[str], object]) -> SearchFolder:
     words = " ".join(asked.words).strip()
+    workspace = asked.workspace or places.here()
+    _refuse_bytes(refuse, words, workspace)
     if not words or len(words) > LONGEST_QUERY:
         refuse(f"expected words to look for, {LONGEST_QUERY} characters at most")
     return SearchFolder(
         words=words,
-        workspace=asked.workspace or places.here(),
+        workspace=workspace,
         kind=asked.kind,
         most=asked.most,
         now=asked.now,
@@ -115,10 +117,12 @@ def add_sessions(parser: argparse.ArgumentParser) -> None:
     style.add_argument("--link", action="store_true", help="print the link that opens the page, with the token in it")
 
 
-def read_ask(asked: argparse.Namespace) -> AskAgent:
+def read_ask(asked: argparse.Namespace, refuse: Callable[[str], object]) -> AskAgent:
+    workspace = asked.workspace or places.here()
+    _refuse_bytes(refuse, asked.question, asked.session or "", workspace)
     return AskAgent(
         question=asked.question,
-        workspace=asked.workspace or places.here(),
+        workspace=workspace,
         session=asked.session,
         config=asked.config,
         overrides=tuple(asked.overrides),
@@ -127,5 +131,15 @@ def read_ask(asked: argparse.Namespace) -> AskAgent:
     )
 
 
-def read_sessions(asked: argparse.Namespace) -> ListSessions:
+def read_sessions(asked: argparse.Namespace, refuse: Callable[[str], object]) -> ListSessions:
+    _refuse_bytes(refuse, asked.workspace or "")
     return ListSessions(asked.workspace, asked.state_dir or places.state_dir(), asked.json, asked.link)
+
+
+def _refuse_bytes(refuse: Callable[[str], object], *words: str | Path) -> None:
+    """Python carries bytes that are not UTF-8 as halves of surrogate pairs, which no JSON and no address can hold."""
+    for word in map(str, words):
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            refuse(f"expected words and paths in UTF-8, got {word!r}")

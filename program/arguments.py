@@ -204,11 +204,11 @@ def read(arguments: Sequence[str]) -> Command:
         case "ipc":
             return read_deed(asked)
         case "ask":
-            return read_ask(asked)
+            return read_ask(asked, asked.parser.error)
         case "search":
             return read_search(asked, asked.parser.error)
         case "sessions":
-            return read_sessions(asked)
+            return read_sessions(asked, asked.parser.error)
         case _:
             return Serve(
                 config=asked.config,

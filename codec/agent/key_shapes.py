@@ -35,7 +35,8 @@ _SHAPES = re.compile(
       | lin_api_\w{{30,}} | gl(?:sa|c)_[\w+/=]{{30,}} | ATATT3[\w=-]{{40,}} | ATCTT3[\w=-]{{40,}} | ntn_\w{{40,}}
       | figd_[\w-]{{30,}} | pscale_(?:tkn|pw|oauth)_[\w.=-]{{30,}} | sbp_[0-9a-f]{{40}} | NRAK-[A-Z0-9]{{20,}}
       | pul-[0-9a-f]{{40}} | PMAK-[0-9a-f]{{20,}}-[0-9a-f]{{30,}} | sntry[su]_[\w+/=-]{{40,}} | ops_eyJ[\w=-]{{40,}}
-      | eyJ[\w-]{{8,}}\.eyJ[\w-]{{8,}}\.[\w-]*          # a JSON Web Token
+      | eyJ[\w-]{{8,}}\.eyJ[\w-]{{8,}}(?:\.[\w-]*)?     # a JSON Web Token
+      | eyJ[\w-]{{8,}}\.[\w-]{{16,}}                  # half of one
       | {_PEM}(?:[A-Za-z0-9+/=]|\\[nr]|\r?\n[ \t]*(?=[A-Za-z0-9+/]{{40}}))*
       | \d{{8,10}}:AA[\w-]{{32,}}
       | (?<=/services/)T\w{{6,}}/B\w{{6,}}/\w{{20,}} | (?<=/webhooks/)\d{{15,}}/[\w-]{{40,}}

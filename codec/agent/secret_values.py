@@ -12,10 +12,11 @@ WORDS = ("token", "authorization", "cookie", "passw", "_pass", "phrase", "pwd", 
 _NAMES = re.compile(
     r"""(?ix) (?: secret|encryption|master|auth|account|storage|license|deploy|service_?role ) [_-]? key $
       | (?: openai|anthropic|mistral|groq|gemini|stripe|sendgrid|twilio ) _? key $
+      | (?: identity|registry|auth|access|refresh|bearer ) _? token $
       | secret_?key_?base$ | client-?key-?data$
       | (?: db|database|user|admin|root|smtp|mail|email|ftp|ssh|http|proxy|redis|mysql|pg|postgres|login ) _ pass $
       | (?: db|database|user|admin|root|smtp|mysql|postgres|login ) _ pwd $
-      | ^(?:user|db|admin)?pwd$ | pass_?phrase$
+      | [a-z0-9] passw(?:or)?d $ | ^(?:user|db|admin)?pwd$ | pass_?phrase$
     """
 )
 """What codec/redaction.py need not know: as files of settings and programs call them."""
@@ -25,7 +26,7 @@ _NOTHING = re.compile(r"(?i)(?:true|false|yes|no|on|off|none|nil|undefined|null|
 _SHOWN = re.compile(r"[A-Z][a-z]*|[^\W\d_]*[^\x00-\x7f][^\W\d_]*")
 """One word as it stands in a form: Password, Passwort, пароль."""
 _PLACEHOLDERS = ("$", "{", "<", "%", "[", "(", "@", "#{", BLANK)
-_PASSWORD = re.compile(r"(?i)(?:passw(?:or)?d|pwd|pass|phrase|secret)$")
+PASSWORD = re.compile(r"(?i)(?:passw(?:or)?d|pwd|pass|phrase|secret)$")
 _TYPE = re.compile(r"(?i)(?:u?int|float|bytes?|bool|str|string|utf|base|sha|md|varchar|char|[iuf])_?\d+|#[0-9a-f]{3,8}")
 SHORTEST, SHORT = 4, 8
 """Of a secret in code, and of one that need not be looked at more closely."""
@@ -85,7 +86,7 @@ def is_literal(name: str, value: str) -> bool:
     if len(value) < SHORTEST or is_placeholder(value) or not names_secret(name, value):
         return False
     if value.isdigit():
-        return _PASSWORD.search(name) is not None
+        return PASSWORD.search(name) is not None
     if len(value) < SHORT and (is_type(value) or _is_of_many(name)):
         return False
     return unlikely(value)

@@ -8,7 +8,7 @@ true.
 YAML needs no quotes, so there a password looks like a name in code. In a file of YAML (withheld_yaml.py), and in other
 files of settings, whatever is given to a secret's name is withheld; in a text of unknown origin, a line that holds
 nothing else and whose value has a digit. Markup has its own file (withheld_markup.py), and so have values that stand on
-other lines than their names (withheld_across.py).
+other lines than their names (withheld_across.py), and what only the form of a file tells (withheld_files.py).
 
 This is a net with holes: a short password in the middle of a sentence is not found.
 """
@@ -27,10 +27,12 @@ from codec.agent.secret_values import (
     is_paired,
     is_placeholder,
     is_type,
+    is_written,
     names_secret,
     unlikely,
 )
 from codec.agent.withheld_across import across
+from codec.agent.withheld_files import of_files
 from codec.agent.withheld_markup import is_markup_of_settings, markup_withheld
 from codec.agent.withheld_yaml import is_yaml, without_yaml_blocks, yaml_withheld
 from codec.redaction import BLANK, is_secret
@@ -70,6 +72,13 @@ _QUOTED = re.compile(
 )
 """Other ways in which code gives a name a text. Here the quote is needed: without one it may be anything. In a
 notebook, or another text of JSON, it is escaped."""
+_JOINED = re.compile(
+    r"""(?<![\w.-])(?P<name>[A-Za-z_][\w.-]{1,80})\\?['"]?[\])]?(?:[ \t]*:[ \t]*[\w.&]{1,60}(?=[ \t]*=))?"""
+    r"""[ \t]*(?::=|=>|=|:)[ \t]*(?P<pieces>\(?[bfruL@]{0,2}(['"`])[^'"`\s]{1,500}\3"""
+    r"""(?:[ \t]*+(?:(?:\+|\.{1,2}|&|<>)[ \t]*+)?[bfruL@]{0,2}(['"`])[^'"`\s]{1,500}\4)+)"""
+)
+"""A text in several pieces on one line: "abc" + "def", or without a sign between."""
+_PIECE = re.compile(r"""(['"`])([^'"`\s]+)\1""")
 _GIVEN = re.compile(
     r"""(?:\#[ \t]*define[ \t]+|\b(?:ENV|setenv|SetEnv|set)[ \t]+|(?<![\w-])--?|\b(?=[sS]et|with))"""
     r"""(?P<name>[A-Za-z_][\w.-]{1,80})(?P<sign>[ \t]*[ \t(=][ \t]*)(?P<quote>[LbR]?['"]?)(?P<value>[^\s'"`]{4,500})"""
@@ -153,6 +162,7 @@ def withheld(text: str, path: str = "") -> str:
     text = without_private_keys(text)
     if path and _is_settings_elsewhere(text, path):
         return _settings(text)
+    text = of_files(text, path)
     if is_yaml(path):
         text = yaml_withheld(text)
     text = without_keys(text)
@@ -202,6 +212,7 @@ def without_blocks(text: str, path: str) -> str:
     text = without_private_keys(text)
     if _is_settings_elsewhere(text, path):
         return _settings(text)
+    text = of_files(text, path)
     if is_yaml(path):
         text = without_yaml_blocks(text)
     return across(text, path, _closer(text))
@@ -271,8 +282,10 @@ def _of_line(line: str, path: str) -> str:
     if path.endswith(_SETTINGS) and (entry := _SET.match(line)) is not None and _is_set(entry, path):
         return f"{entry['head']}{BLANK}{entry['tail']}"
     if _UNLIKELY.search(line) is not None or not line.isascii():
+        if has_quotes := "'" in line or '"' in line or "`" in line:
+            line = _JOINED.sub(_joined, line)
         line = _given_names(_HEADER.sub(_header, line))
-        if "'" in line or '"' in line or "`" in line:
+        if has_quotes:
             line = _QUOTED.sub(_text, line)
         if "define" in lowered or "set" in lowered or "--" in line or "env" in lowered or "with" in lowered:
             line = _GIVEN.sub(_side_by_side, line)
@@ -379,6 +392,12 @@ def _text(found: re.Match[str]) -> str:
     if "," in found["sign"] and found["name"].lower().endswith("s"):
         return found[0]
     return _blanked(found) if is_literal(found["name"], found["value"]) and _is_whole(found) else found[0]
+
+
+def _joined(found: re.Match[str]) -> str:
+    if not is_written(found["name"], (piece[2] for piece in _PIECE.finditer(found["pieces"]))):
+        return found[0]
+    return found[0][: found.start("pieces") - found.start()] + _PIECE.sub(rf"\1{BLANK}\1", found["pieces"])
 
 
 def _side_by_side(found: re.Match[str]) -> str:

@@ -26,9 +26,15 @@ def test_commands_that_take_a_url_say_so(tmp_path: Path) -> None:
     [
         (["ask", " "], "expected a question, such as"),
         (["ask", "--session", "", "why?"], "expected the id of a session; `troupe sessions` lists them"),
+        (["ask", "wh\udcff"], r"expected words and paths in UTF-8, got 'wh\udcff'"),
+        (["ask", "--session", "\udcff", "why?"], r"expected words and paths in UTF-8, got '\udcff'"),
+        (["ask", "--workspace", "/a\udcff", "why?"], r"expected words and paths in UTF-8, got '/a\udcff'"),
+        (["search", "one", "t\udcff"], r"expected words and paths in UTF-8, got 'one t\udcff'"),
+        (["search", "--workspace", "/a\udcff", "x"], r"expected words and paths in UTF-8, got '/a\udcff'"),
+        (["sessions", "--workspace", "/a\udcff"], r"expected words and paths in UTF-8, got '/a\udcff'"),
     ],
 )
-def test_an_empty_word_is_refused_by_the_name_of_what_is_missing(
+def test_a_word_that_cannot_be_taken_is_refused_by_the_name_of_what_is_missing(
     words: list[str], wanted: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):

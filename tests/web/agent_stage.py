@@ -399,6 +399,7 @@ class AgentStage(Stage):
             case "GET", ["workspaces", _, "search"]:
                 fields = parse_qs(path.partition("?")[2])
                 self._note(self.searches, fields["q"][0])
+                await self._pass("search")
                 return self.finds(fields["q"][0], fields["kind"][0])
             case "GET", ["workspaces", _, "policy"]:
                 return self.policy

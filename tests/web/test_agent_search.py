@@ -128,6 +128,47 @@ def test_an_index_that_grows_is_searched_again_and_what_was_chosen_stays_chosen(
     expect(page.locator("agent-search progress")).to_be_hidden()
 
 
+def test_other_words_begin_with_their_best_place_in_sight(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.index = READY
+    stage.finds = lambda words, kind: results(*(f"{number}.py" for number in range(20)), words=words)
+    page.keyboard.press("/")
+    page.keyboard.type("shop", delay=5)
+    expect(found(page)).to_have_count(20)
+    for _ in range(4):
+        page.keyboard.press("PageDown")
+    expect(found(page).first).not_to_be_in_viewport()
+    page.keyboard.type("s", delay=5)
+    expect(found(page).first).to_contain_text("shops")
+    expect(found(page).first).to_be_in_viewport()
+    expect(found(page).first).to_have_attribute("aria-selected", "true")
+
+
+def test_an_index_that_changes_meanwhile_overtakes_no_answer_and_a_late_one_is_waited_for_in_sight(
+    show: ShowAgent,
+) -> None:
+    """Else nothing is shown until the index of a large folder is complete, but what was found before."""
+    page, stage = show()
+    stage.index = replace(READY, index_status="indexing", indexed_files=1, index_progress=0.3)
+    stage.finds = lambda words, kind: results(f"{words}.py", words=words)
+    page.keyboard.press("/")
+    page.keyboard.type("shop", delay=5)
+    expect(found(page)).to_contain_text(["shop.py"])
+    stage.shut("search")
+    page.keyboard.type("s", delay=5)
+    stage.stands("search")
+    expect(page.get_by_role("listbox", name="What was found")).to_have_attribute("aria-busy", "true")
+    expect(page.locator("agent-search .said")).to_have_text("Searching…")
+    for generation in (2, 3):
+        stage.index = replace(stage.index, indexed_files=generation, generation=generation)
+        expect(page.locator("agent-search .index")).to_have_text(f"The index is being made: {generation} of 3 files.")
+    assert stage.searches.count("shops") == 1
+    stage.open("search")
+    expect(found(page)).to_contain_text(["shops.py"])
+    expect(page.get_by_role("listbox", name="What was found")).to_have_attribute("aria-busy", "false")
+    expect(page.locator("agent-search .said")).to_contain_text("1 place in")
+
+
 def test_the_kind_is_asked_for_and_escape_leads_back(show: ShowAgent) -> None:
     page, stage = show()
     stage.index = READY

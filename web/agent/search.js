@@ -16,6 +16,8 @@ import { visible } from "./visible.js";
 const KINDS = [["all", "All"], ["symbols", "Definitions"], ["text", "Text"]];
 const MOST_REASONS = 3;
 const MOST_LINES = 5;
+/** Milliseconds after which what is shown is said to be no answer yet to what is written. */
+const LATE = 300;
 
 class AgentSearch extends HouseElement {
   #field = h("input", { type: "search", ariaLabel: "Search this folder", placeholder: "Words, names, or a question", maxLength: 500,
@@ -37,15 +39,23 @@ class AgentSearch extends HouseElement {
   #shownFor = "";
   /** What Enter wanted before the answer to what is written was there. @type {"take" | "copy" | null} */
   #early = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #late;
 
   build() {
     this.append(this.#dialog);
     this.#field.setAttribute("aria-controls", this.#list.id);
     this.#field.addEventListener("input", () => this.#ask());
     this.#field.addEventListener("keydown", (event) => this.#key(event));
-    this.#kinds.addEventListener("change", () => this.#ask());
+    this.#kinds.addEventListener("change", () => {
+      this.#shownFor = ""; // what is shown is of another kind
+      this.#ask();
+    });
     this.#list.addEventListener("click", (event) => this.#clicked(event));
-    this.#dialog.addEventListener("close", () => this.announce("closed"));
+    this.#dialog.addEventListener("close", () => {
+      this.#answered();
+      this.announce("closed");
+    });
     this.#dialog.addEventListener("click", (event) => event.target === this.#dialog && this.#dialog.close());
   }
 
@@ -85,7 +95,9 @@ class AgentSearch extends HouseElement {
 
   /** @param {{query: string, results: Found[], message: string, milliseconds: number, complete: boolean}} answer */
   show({ query, results, message, milliseconds }) {
-    const chosen = this.#found[this.#at];
+    this.#answered();
+    const again = query === this.#shownFor;
+    const chosen = again ? this.#found[this.#at] : null;
     const kept = chosen ? results.findIndex(({ path, symbol, first_line: line }) => path === chosen.path && symbol === chosen.symbol
       && (symbol || line === chosen.first_line)) : -1;
     this.#found = results;
@@ -96,6 +108,7 @@ class AgentSearch extends HouseElement {
     this.#said.classList.remove("wrong");
     this.#shownFor = query;
     this.#mark();
+    if (!again) this.#list.scrollTop = 0;
     const early = query === this.words ? this.#early : null;
     this.#early = null;
     if (early) this.#take(0, early === "copy");
@@ -103,6 +116,7 @@ class AgentSearch extends HouseElement {
 
   /** Nothing is asked for. */
   clear() {
+    this.#answered();
     this.#shownFor = "";
     this.#found = [];
     this.#list.replaceChildren();
@@ -111,6 +125,7 @@ class AgentSearch extends HouseElement {
   }
 
   refused(sentence) {
+    this.#answered();
     this.#found = [];
     this.#list.replaceChildren();
     put(this.#said, sentence);
@@ -130,8 +145,19 @@ class AgentSearch extends HouseElement {
       reasons.length ? h("p.why", {}, reasons.slice(0, MOST_REASONS).map(({ said }) => said).join(" · ")) : "");
   }
 
+  #answered() {
+    clearTimeout(this.#late);
+    this.#list.ariaBusy = "false";
+  }
+
   #ask() {
     this.#early = null;
+    this.#answered();
+    this.#late = setTimeout(() => {
+      this.#list.ariaBusy = "true";
+      put(this.#said, "Searching…");
+      this.#said.classList.remove("wrong");
+    }, LATE);
     this.announce("ask", { words: this.words, kind: this.kind });
   }
 

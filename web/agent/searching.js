@@ -2,7 +2,8 @@
  * The search through the chosen folder: what <agent-search> shows is asked of the server, as it is typed.
  *
  * While the dialog is open, the index is asked how far it is. If it has changed, so may have what was found, and it is
- * searched again: what is shown is what is true now. An answer that was overtaken by another question is not shown.
+ * searched again: what is shown is what is true now. An answer that was overtaken by another question is not shown. But a
+ * change of the index overtakes none: a large one changes more often than it can be searched.
  */
 
 import { copy } from "../house/house.js";
@@ -16,6 +17,8 @@ const PATIENT_LOOK = 2000;
 
 /** Counts the questions. */
 let asked = 0;
+/** The question whose answer is awaited. */
+let awaited = 0;
 /** The index's generation that was searched last. @type {number | null} */
 let searched = null;
 /** How the index was when it was looked at last. */
@@ -41,19 +44,21 @@ export function openSearch() {
 search.addEventListener("ask", () => {
   clearTimeout(typing);
   asked += 1;
+  awaited = 0;
   if (!search.words) search.clear();
   else typing = setTimeout(find, TYPED);
 });
 
 search.addEventListener("closed", () => {
   asked += 1;
+  awaited = 0;
   searched = null;
   clearTimeout(typing);
   clearTimeout(looking);
 });
 
 async function find() {
-  const mine = (asked += 1);
+  const mine = (awaited = asked += 1);
   const fields = new URLSearchParams({ q: search.words, kind: search.kind, most: "20" });
   try {
     const answer = await ask("GET", `${place()}/search?${fields}`);
@@ -62,6 +67,8 @@ async function find() {
     search.show(answer);
   } catch (error) {
     if (mine === asked) refused(error);
+  } finally {
+    if (mine === awaited) awaited = 0;
   }
 }
 
@@ -80,7 +87,7 @@ async function look() {
     if (status.index_status === "indexing") again = LOOK;
     const another = state !== "" && state !== status.index_status;
     state = status.index_status;
-    if (search.words && searched !== null && (another || searched !== status.generation)) find();
+    if (search.words && searched !== null && !awaited && (another || searched !== status.generation)) find();
   } catch (error) {
     if (!search.isOpen) return;
     search.showIndex(null);

@@ -14,6 +14,7 @@ from codec.agent.index.definitions import MOST, Defined, Walk
 from codec.agent.index.facts import FileFacts, Symbol
 from codec.agent.index.file_kinds import file_kind, is_minified
 from codec.agent.index.grammar_rules import rules_of
+from codec.agent.index.grammar_rules_c import without_export_macros
 from codec.agent.index.headings import headings_of
 from codec.agent.index.imports import imports_of
 from codec.agent.index.languages import GRAMMARS, language_of, parser
@@ -52,7 +53,7 @@ def _definitions(
     if is_minified(text):
         return [], 0
     if language in GRAMMARS and len(data) <= LARGEST:
-        root = _root(language, data, late)
+        root = _root(language, without_export_macros(data) if language in ("c", "cpp") else data, late)
         if root is None:
             return _by_lines(path, text), 1
         return Walk(rules_of(language), data).over(root), _errors(root) if root.has_error else 0
@@ -107,11 +108,37 @@ def _by_lines(path: str, text: str) -> list[Defined]:
 _NAMED = re.compile(r"""<([a-z][\w.]*-[\w.-]{1,80})[\s>/]|\bid\s*=\s*["']?([A-Za-z_][\w:.-]{0,80})""")
 
 
+def _last_of(pattern: re.Pattern[str], line: str) -> int | None:
+    """Where the last one ends."""
+    end = None
+    for each in pattern.finditer(line[:4_000]):
+        end = each.end()
+    return end
+
+
+_SCRIPT = re.compile(r"(?i)<script\b[^>]*>")
+_SCRIPT_END = re.compile(r"(?i)</script\s*>")
+
+
 def _html(lines: Sequence[str]) -> list[Defined]:
-    """Ids, and elements of one's own where they are first used."""
+    """Ids, elements of one's own where they are first used, and what scripts in the page define, line by line."""
     found: list[Defined] = []
     seen = set()
+    script = False
     for number, line in enumerate(lines, 1):
+        if script:
+            if (end := _SCRIPT_END.search(line)) is not None:
+                script, line = False, line[end.end() :]
+            else:
+                found += [
+                    Defined(number, number, each.name[:120], each.kind, number, "", False)
+                    for each in definitions("page.js", line, number)
+                ]
+                if len(found) >= MOST:
+                    return found[:MOST]
+                continue
+        if "<" in line and (begin := _last_of(_SCRIPT, line)) is not None:
+            script = _SCRIPT_END.search(line, begin) is None
         if "id" not in line and "-" not in line:
             continue
         for element, named in _NAMED.findall(line[:4_000]):

@@ -37,25 +37,39 @@ def unknown_kinds(language: str) -> set[str]:
 # -- Python
 
 
+_MOST_ASSIGNED = 100
+_PYTHON_PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "list_splat_pattern"})
+
+
 def _python_statement(walk: Walk, node: Node, place: Around) -> None:
     if place.kind in FUNCTIONS:
         return
     assigned = node.named_child(0) if node.named_child_count else None
-    if assigned is None or assigned.type != "assignment":
-        return
-    left = assigned.child_by_field_name("left")
-    names = () if left is None else (left,) if left.type == "identifier" else left.named_children
-    for each in names:
-        if each.type == "identifier":
-            name = walk.text(each)
-            walk.add(node, name, constant_or_variable(name), place, each.start_point[0], block=False)
+    for _ in range(_MOST_ASSIGNED):  # a = b = 1
+        if assigned is None or assigned.type != "assignment":
+            return
+        left = assigned.child_by_field_name("left")
+        names = [left] if left is not None else []
+        for each in names:
+            if each.type == "identifier":
+                name = walk.text(each)
+                walk.add(node, name, constant_or_variable(name), place, each.start_point[0], block=False)
+            elif each.type in _PYTHON_PATTERNS and len(names) < _MOST_ASSIGNED:  # a, (b, *c); a.b and a[b] name nothing
+                names += each.named_children
+        assigned = assigned.child_by_field_name("right")
+
+
+def _python_type(walk: Walk, node: Node, place: Around) -> None:
+    """type Pairs[K] = ... is called Pairs."""
+    if (left := node.child_by_field_name("left")) is not None:
+        walk.add(node, walk.text(left).partition("[")[0].strip(), "type", place, left.start_point[0], block=False)
 
 
 _PYTHON: dict[str, Rule] = {
     "function_definition": definition("function", seek=True),
     "class_definition": definition("class"),
     "decorated_definition": wrapper,
-    "type_alias_statement": definition("type", name="left", body="", block=False),
+    "type_alias_statement": _python_type,
     "expression_statement": _python_statement,
     **dict.fromkeys(
         ("block", "if_statement", "elif_clause", "else_clause", "try_statement", "except_clause",
@@ -91,8 +105,8 @@ def _go_type(walk: Walk, node: Node, place: Around) -> None:
 def _go_names(kind: str) -> Rule:
     def rule(walk: Walk, node: Node, place: Around) -> None:
         for name in node.children_by_field_name("name"):
-            if name.type == "identifier":
-                walk.add(node, walk.text(name), kind, place, name.start_point[0], block=False)
+            if name.type == "identifier" and (text := walk.text(name)) != "_":
+                walk.add(node, text, kind, place, name.start_point[0], block=False)
 
     return rule
 
@@ -114,12 +128,22 @@ _GO: dict[str, Rule] = {
 # -- Rust
 
 
+_RUST_AROUND = {
+    "generic_type": "type",
+    "reference_type": "type",
+    "pointer_type": "type",
+    "scoped_type_identifier": "name",
+}
+"""Forms of a type, and where the type is that they are made of."""
+
+
 def _rust_impl(walk: Walk, node: Node, place: Around) -> None:
-    """`impl Display for Point<T>`: what is in it belongs to Point."""
+    """`impl Display for &mut a::Point<T>`: what is in it belongs to Point."""
     shape, body = node.child_by_field_name("type"), node.child_by_field_name("body")
     if shape is not None and body is not None:
-        inner = shape.child_by_field_name("type") if shape.type == "generic_type" else None
-        name = walk.text(inner or shape)
+        while (inner := shape.child_by_field_name(_RUST_AROUND.get(shape.type, ""))) is not None:
+            shape = inner
+        name = walk.text(shape)
         walk.enter(body, Around(inner_name(place.container, name), "class", place.depth + 1))
 
 
@@ -149,8 +173,9 @@ _RUST: dict[str, Rule] = {
 def _java_field(walk: Walk, node: Node, place: Around) -> None:
     if place.kind in FUNCTIONS:
         return
-    text = walk.text(node)
-    kind = "constant" if "final" in text and "static" in text else "variable"
+    text = walk.text(node).partition("=")[0]
+    always = node.type == "constant_declaration"  # of an interface
+    kind = "constant" if always or ("final" in text and "static" in text) else "variable"
     for each in node.children_by_field_name("declarator"):
         name = each.child_by_field_name("name")
         if name is not None:
@@ -223,23 +248,30 @@ _C_SHARP: dict[str, Rule] = {
 def _ruby_assignment(walk: Walk, node: Node, place: Around) -> None:
     left = node.child_by_field_name("left")
     if left is not None and left.type == "constant" and place.kind not in FUNCTIONS:
-        walk.add(node, walk.text(left), "constant", place, left.start_point[0], block=False)
+        inside = walk.add(node, walk.text(left), "constant", place, left.start_point[0], block=False)
         right = node.child_by_field_name("right")
-        if right is not None and right.type == "call":
-            walk.visit(right, place)
+        if right is not None and right.type == "call":  # Point = Struct.new(:x) do ... end
+            walk.visit(right, inside._replace(kind="class"))
 
 
-_ATTRIBUTES = frozenset({"attr_accessor", "attr_reader", "attr_writer"})
+_RUBY_NAMING = {
+    "attr_accessor": "property",
+    "attr_reader": "property",
+    "attr_writer": "property",
+    "alias_method": "method",
+    "define_method": "method",
+}
 
 
 def _ruby_call(walk: Walk, node: Node, place: Around) -> None:
-    """attr_reader :name defines; private def x, and blocks, hold definitions."""
+    """attr_reader :name and define_method(:name) define; private def x, and blocks, hold definitions."""
     method, given = node.child_by_field_name("method"), node.child_by_field_name("arguments")
-    if method is not None and given is not None and walk.text(method) in _ATTRIBUTES:
-        for each in given.named_children:
-            if each.type == "simple_symbol":
-                name = walk.text(each).removeprefix(":")
-                walk.add(node, name, "property", place, each.start_point[0], block=False)
+    kind = _RUBY_NAMING.get(walk.text(method)) if method is not None and given is not None else None
+    if given is not None and kind is not None:
+        for each in given.named_children[: None if kind == "property" else 1]:
+            if each.type in ("simple_symbol", "string"):
+                name = walk.text(each).lstrip(":").strip("\"'")
+                walk.add(node, name, kind, place, each.start_point[0], block=False)
         return
     seeking(walk, node, place)
 
@@ -272,6 +304,22 @@ def _php_variable(walk: Walk, node: Node, place: Around) -> None:
                 walk.add(node, walk.text(name), "constant", place, name.start_point[0], block=False)
 
 
+def _php_promoted(walk: Walk, node: Node, place: Around) -> None:
+    """__construct(private string $name) declares a property, too."""
+    if (name := node.child_by_field_name("name")) is not None:
+        walk.add(node, walk.text(name).lstrip("&$"), "property", place, name.start_point[0], block=False)
+
+
+def _php_method(walk: Walk, node: Node, place: Around) -> None:
+    _php_method_itself(walk, node, place)
+    name, given = node.child_by_field_name("name"), node.child_by_field_name("parameters")
+    if name is not None and given is not None and walk.text(name).lower() == "__construct":
+        walk.enter(given, place)
+
+
+_php_method_itself = definition("method", seek=True)
+
+
 def _php_namespace(walk: Walk, node: Node, place: Around) -> None:
     name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
     if name is not None:
@@ -292,7 +340,8 @@ _PHP: dict[str, Rule] = {
     "enum_declaration": definition("enum"),
     "enum_case": definition("constant", body="", block=False),
     "function_definition": definition("function", seek=True),
-    "method_declaration": definition("method", seek=True),
+    "method_declaration": _php_method,
+    "property_promotion_parameter": _php_promoted,
     "const_declaration": _php_variable,
     "property_declaration": _php_variable,
     **dict.fromkeys(("declaration_list", "compound_statement", "if_statement", "else_clause", "colon_block"), within),

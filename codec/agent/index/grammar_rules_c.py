@@ -1,9 +1,12 @@
 """The rules of C and C++. What a declaration declares is wrapped in pointers, arrays, parameters and brackets: the name
 is the innermost declarator."""
 
+import re
+
 from tree_sitter import Node
 
 from codec.agent.index.definitions import FUNCTIONS, TYPES, Around, Rule, Walk
+from codec.agent.index.definitions import within as join_names
 from codec.agent.index.rule_forms import definition, scope, within, wrapper
 
 _NAMES = frozenset(
@@ -42,17 +45,42 @@ def _declared(node: Node) -> tuple[Node | None, bool]:
     return None, function
 
 
+def _own_name(walk: Walk, node: Node) -> str:
+    if node.type == "template_function":
+        return walk.text(node).partition("<")[0].strip()
+    if node.type == "operator_cast":  # operator bool() const
+        shape = node.child_by_field_name("type")
+        return f"operator {walk.text(shape)}" if shape is not None else "operator"
+    return " ".join(walk.text(node).split())
+
+
+def _made_by_macro(walk: Walk, node: Node, name: str, place: Around) -> tuple[str, Around]:
+    """TEST_F(StackTest, Pops) {...} has no type, and is not called TEST_F: its name is what the macro is given."""
+    if not name.isupper() or node.child_by_field_name("type") is not None:
+        return name, place
+    declarator = node.child_by_field_name("declarator")
+    given = declarator.child_by_field_name("parameters") if declarator is not None else None
+    words = [word.strip() for word in walk.text(given).strip("()").split(",")] if given is not None else []
+    if not words or not all(word.isidentifier() for word in words[:2]):
+        return name, place
+    if len(words) > 1:
+        place = place._replace(container=join_names(place.container, words[0]))
+    return words[:2][-1], place
+
+
 def _split(walk: Walk, node: Node, place: Around) -> tuple[str, Around]:
     """Of ns::Class::name, the name, and the place with what it belongs to."""
-    text = walk.text(node)
-    if node.type != "qualified_identifier":
-        return text.partition("<")[0] if node.type == "template_function" else " ".join(text.split()), place
-    *around, name = (
-        [part.partition("<")[0].strip() for part in text.split("::")]
-        if "operator" not in text
-        else [part.strip() for part in text.split("::")]
-    )
-    around = [part for part in around if part]
+    around: list[str] = []
+    while node.type == "qualified_identifier":
+        scope_of, inner = node.child_by_field_name("scope"), node.child_by_field_name("name")
+        if scope_of is not None and (part := walk.text(scope_of).partition("<")[0].strip()):
+            around += part.split("::")
+        if inner is None:
+            break
+        node = inner
+    name = _own_name(walk, node)
+    if not around:
+        return name, place
     written = ".".join(around)
     if place.container and not f"{written}.".startswith(f"{place.container}."):
         container = f"{place.container}.{written}" if written else place.container
@@ -68,7 +96,7 @@ def _function(walk: Walk, node: Node, place: Around) -> None:
         if body is not None:  # a macro that looks like a function, or a class behind a macro
             walk.enter(body, place)
         return
-    name, at = _split(walk, named, place)
+    name, at = _made_by_macro(walk, node, *_split(walk, named, place))
     walk.add(node, name, "method" if at.kind in TYPES else "function", at, named.start_point[0])
 
 
@@ -130,6 +158,19 @@ def _typedef(walk: Walk, node: Node, place: Around) -> None:
             walk.enter(body, inside)
         else:
             walk.visit(shape, place)
+
+
+_EXPORTED = re.compile(
+    rb"\b(?:class|struct|union)\s+([A-Z][A-Z0-9_]{2,}(?:\([^()\n]{0,200}\))?)(?=\s+[A-Za-z_][\w:]*\s*(?:final\s*)?[:{])"
+)
+
+
+def without_export_macros(data: bytes) -> bytes:
+    """`class MY_API Widget : Base {` with blanks for MY_API, of the same length: the grammar, which cannot know that it
+    is a macro, would take Widget for a variable and lose all that is in it."""
+    if _EXPORTED.search(data) is None:
+        return data
+    return _EXPORTED.sub(lambda found: found[0][: found.start(1) - found.start()] + b" " * len(found[1]), data)
 
 
 C: dict[str, Rule] = {

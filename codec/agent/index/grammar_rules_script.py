@@ -132,8 +132,28 @@ JAVASCRIPT: dict[str, Rule] = {
     ),
 }  # fmt: skip
 
+_method = definition("method", seek=True)
+
+
+def _method_with_properties(walk: Walk, node: Node, place: Around) -> None:
+    """constructor(private db: Database) declares a property, too."""
+    _method(walk, node, place)
+    name, given = node.child_by_field_name("name"), node.child_by_field_name("parameters")
+    if name is None or given is None or walk.text(name) != "constructor":
+        return
+    for each in given.named_children:
+        named = each.child_by_field_name("pattern")
+        if named is not None and named.type == "identifier" and _declares(each):
+            walk.add(each, walk.text(named), "property", place, named.start_point[0], block=False)
+
+
+def _declares(parameter: Node) -> bool:
+    return any(each.type in ("accessibility_modifier", "override_modifier", "readonly") for each in parameter.children)
+
+
 TYPESCRIPT: dict[str, Rule] = {
     **{kind: rule for kind, rule in JAVASCRIPT.items() if kind != "field_definition"},
+    "method_definition": _method_with_properties,
     "public_field_definition": _field,
     "abstract_class_declaration": definition("class"),
     "interface_declaration": definition("interface"),

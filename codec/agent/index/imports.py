@@ -47,7 +47,8 @@ def _python_statements(text: str) -> Iterator[re.Match[str]]:
     """Each line that has the word is looked at: much faster than a pattern that is tried at each line."""
     at = text.find("import")
     while at >= 0:
-        begin = text.rfind("\n", max(at - _LONGEST, 0), at) + 1
+        least = max(at - _LONGEST, 0)
+        begin = max(text.rfind("\n", least, at), text.rfind(";", least, at)) + 1
         at += 6
         found = _PYTHON.match(text, begin)
         if found is not None:
@@ -111,7 +112,7 @@ def rust_paths(tree: str, most: int = 200) -> list[str]:
     return [path.removesuffix("::self").removesuffix("::*").strip(":") for path in found if len(path) <= _LONGEST]
 
 
-_JAVA = re.compile(r"(?m)^[ \t]*import[ \t]+(?:static[ \t]+)?([\w.]+(?:\.\*)?)")
+_JAVA = re.compile(r"(?m)^[ \t]*import[ \t]+(?:static[ \t]+)?(\w+(?:\.\w+)*(?:\.[*_](?!\w))?)")
 _JAVA_PACKAGE = re.compile(r"(?m)^[ \t]*package[ \t]+([\w.]+)")
 _C_SHARP = re.compile(
     r"(?m)^[ \t]*(?:global[ \t]+)?using[ \t]+(?:static[ \t]+)?(?:\w+[ \t]*=[ \t]*)?([A-Za-z_][\w.]*)[ \t]*;"
@@ -119,13 +120,18 @@ _C_SHARP = re.compile(
 _C = re.compile(r"(?m)^[ \t]*#[ \t]*(?:include|import)[ \t]*(<[^>\n]+>|\"[^\"\n]+\")")
 _RUBY = re.compile(r"(?m)^[ \t]*(require_relative|require|load|autoload[ \t]*\(?:\w+,)[ \t(]*[\"']([^\"'\n]+)[\"']")
 _PHP = re.compile(
-    r"(?m)^[ \t]*use[ \t]+(?:function[ \t]+|const[ \t]+)?\\?([\w\\]+(?:\{[^}]{0,2000}\})?)|"
+    r"(?m)^[ \t]*use[ \t]+(?:function[ \t]+|const[ \t]+)?"
+    r"([\w\\]+(?:\{[^}]{0,2000}\}|(?:\s+as\s+\w+)?(?:\s*,\s*[\w\\]+(?:\s+as\s+\w+)?){0,100}))|"
     r"\b(?:require|include)(?:_once)?\b[^;\n\"']{0,80}[\"']([^\"'\n]+)[\"']"
 )
 _CSS = re.compile(r"@(?:import|use|forward)\s+(?:url\(\s*)?[\"']?([^\"'();\s]+)")
 _HTML = re.compile(r"""(?i)<(?:script|link|img|iframe|source|a)\b[^>]{0,500}?\b(?:src|href)\s*=\s*["']([^"'\n#?]+)""")
 _TEMPLATE = re.compile(r"""\{%-?\s*(?:extends|include|import|from)\s+["']([^"'\n]+)["']""")
-_BASH = re.compile(r"(?m)^[ \t]*(?:source|\.)[ \t]+[\"']?([^\s\"';]+)")
+_BASH = re.compile(
+    r"(?m)(?:^|&&|\|\||;|\bthen\b|\bdo\b)[ \t]*(?:source|\.)[ \t]+"
+    r"((?:\"(?:[^\"\n$]|\$(?!\()|\$\([^)\n]*\))*\"|'[^'\n]*'|\$\([^)\n]*\)|[^\s\"';&|])+)"
+)
+_BEHIND_VALUES = re.compile(r"(?:[)}`]|\$\w+)[\"']*/([^\s$(){}`]+)$")
 
 
 def _ruby(text: str) -> Iterator[str]:
@@ -137,12 +143,21 @@ def _php(text: str) -> Iterator[str]:
     for used, file in _PHP.findall(text):
         if file:
             yield f"./{file.lstrip('./')}" if file.startswith(("/", ".")) else file
-        elif "{" in used:
-            base, _, names = used.partition("{")
-            for name in names.rstrip("}").split(","):
-                yield base + name.partition(" as ")[0].strip()
         else:
-            yield used
+            base, brace, names = used.partition("{")
+            for name in (names.rstrip("}") if brace else used).split(","):
+                if words := name.split():
+                    yield (base + words[0] if brace else words[0]).lstrip("\\")
+
+
+def _bash(text: str) -> Iterator[str]:
+    """source "$(dirname "$0")/lib/a.sh" means some lib/a.sh: what a value is, only a run would tell."""
+    for word in _BASH.findall(text):
+        word = word.rstrip("\"'").lstrip("\"'")
+        if "$" not in word and "`" not in word:
+            yield word
+        elif (known := _BEHIND_VALUES.search(word)) is not None:
+            yield "./" + known[1].replace('"', "").replace("'", "")
 
 
 def _html(text: str) -> Iterator[str]:
@@ -163,7 +178,7 @@ _FINDERS: Mapping[str, Callable[[str], Iterable[str]]] = {
     "php": _php,
     **dict.fromkeys(("css", "less"), _any_of(_CSS)),
     **dict.fromkeys(("html", "template"), _html),
-    "bash": _any_of(_BASH),
+    "bash": _bash,
 }
 
 

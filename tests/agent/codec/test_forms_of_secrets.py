@@ -56,7 +56,6 @@ CODE = [
     ("a.php", "'app_secret' => '{}',"),
     ("a.pl", "my $password = '{}';"),
     ("a.swift", 'let apiKey: String? = "{}"'),
-    ("a.sh", "export DB_PASSWORD={}"),
     ("a.sh", 'TOKEN="{}"'),
     ("a.sh", "curl -H 'X-Api-Key: {}' x"),
     ("a.sh", "tool login --password {} --quiet"),
@@ -91,6 +90,8 @@ CODE = [
     ("a.ipynb", '"source": ["os.environ[\\"DB_PASSWORD\\"] = \\"{}\\"\\n"]'),
     ("a.ipynb", '"source": ["client = Client(token=\\"{}\\")\\n"]'),
     ("a.ipynb", '"source": ["os.getenv(\\"API_TOKEN\\", \\"{}\\")\\n"]'),
+    ("a.py", 'get(url, auth=("ada", "{}"))'),
+    ("a.py", 'session.auth = HTTPBasicAuth("ada", "{}")'),
     ("a.ipynb", '"source": ["key = env.API_KEY or \\"{}\\""]'),
 ]
 """Among code. The value looks like no word."""
@@ -120,6 +121,8 @@ SETTINGS = [
     ("a.xml", "<name>fs.s3a.secret.key</name>\n<value>{}</value>"),
     ("web.config", '<add key="ApiKey" value="{}" />'),
     ("a.plist", "<key>apiKey</key>\n<string>{}</string>"),
+    ("a.sh", "export DB_PASSWORD={}"),
+    ("a.bash", "PGPASSWORD='{}' psql -c 'select 1'"),
     ("a.ini", "[db]\npassword = {}"),
     ("a.cfg", "api_key: {}"),
     ("a.conf", "auth_token={}"),
@@ -137,6 +140,8 @@ SETTINGS = [
 
 UNLIKELY = ["kq83hHq2kLm9xW", "tr0ub4dor&3", "0123456789abcdef01234567", "hunter2"]
 WORDS = ["swordfish", "open-sesame"]
+KEYS = ["jpsQnnGQmL-YBIffH1136cspYG6-0iY7X8Sx5n3rL8k"]
+"""As they are written in a JSON Web Key: base64 of bytes."""
 
 
 @pytest.mark.parametrize(("path", "form"), CODE + SETTINGS)
@@ -177,6 +182,12 @@ PIECES = [
     ("a.yaml", 'token: "{}\n  {}\n  {}"'),
     ("a.yaml", "token: >-\n  {}\n  {}\n  {}"),
     ("a.py", 'token = """\n{}\n{}\n{}\n"""'),
+    ("a.py", 'TOKEN = "{}" "{}" "{}"'),
+    ("a.py", "client(user='ada', token=('{}' '{}' '{}'), port=1)"),
+    ("a.js", "const token = '{}' + '{}'+'{}';"),
+    ("a.ts", 'const token: string = "{}" + `{}` + "{}";'),
+    ("a.php", "$token = '{}' . '{}' . '{}';"),
+    ("a.lua", 'token = "{}" .. "{}" .. "{}"'),
 ]
 PARTS = ("kq83h", "Hq2kL", "m9xWz")
 """Each too short to be one."""
@@ -188,6 +199,34 @@ def test_a_secret_that_is_written_in_pieces_is_withheld(path: str, form: str) ->
     assert not any(part in said for part in PARTS)
     assert said.endswith("\nfree = 1\n")
     assert withheld(said, path) == said
+
+
+FILES = [
+    ("config.json", '{{"auths": {{"https://a.b/v1/": {{\n  "auth": "{}"}}}}}}', ["YWRhOnN3b3JkZmlzaA=="]),
+    ("a.yaml", "auths:\n  a.b:\n    auth: {}\n", ["YWRhOnN3b3JkZmlzaA=="]),
+    ("key.json", '{{"kty": "EC", "crv": "P-256", "x": "f83OJ3D2xF1Bg8vub9tLe1gH", "d": "{}"}}', KEYS),
+    ("keys.json", '{{"keys": [{{\n  "dq": "{}",\n  "kty": "RSA",\n  "e": "AQAB"\n}}, {{"kty": "EC"}}]}}', KEYS),
+    ("a.js", "const jwk = {{ kty: 'oct', k: '{}' }};", KEYS),
+    ("a.csv", "id,user,password\n1,ada,{}\n2,ben,\n", UNLIKELY + WORDS),
+    ("a.csv", '"note, or not","Secret access key","mail"\r\n"a ""b"", c\nd","{}","x"\r\n', UNLIKELY[:3]),
+    ("a.tsv", "user\ttoken\tmail\nada\t{}\tx", UNLIKELY[:3]),
+    ("a.csv", "user;api_key\n\nada;{}\n", UNLIKELY[:3]),
+    ("logins.txt", "# of the shop\ndb.example:5432:shop:ada:{}\n*:*:*:b\\:en:{}\n", UNLIKELY + WORDS),
+    ("pgpass.2", "localhost:5432:shop:ada:{}", UNLIKELY + WORDS),
+    ("smb-share", "username=ada\npassword={}\ndomain=x\n", UNLIKELY + WORDS),
+    ("notes.txt", "; of ada\n[db]\nuser: ada\nlogin_password: '{}'\n", UNLIKELY + WORDS),
+    ("app.settings", "db.host = x\nexport db.password = {}", UNLIKELY + WORDS),
+]
+"""Where the whole file, or an entry of it, tells what a value is: its form, and the values that it may have."""
+
+
+@pytest.mark.parametrize(("path", "form", "values"), FILES)
+def test_what_only_the_form_of_a_file_tells_is_withheld(path: str, form: str, values: list[str]) -> None:
+    for value in values:
+        text = form.format(*[value] * form.count("{}"))
+        assert withheld(text, path) == form.format(*["***"] * form.count("{}"))
+        for number in range(1, text.count("\n") + 2):
+            assert value not in withheld(file_text(path, text.encode(), number, number, 10_000).text, path)
 
 
 ORDINARY = [
@@ -264,6 +303,15 @@ ORDINARY = [
     ("a.md", "Pass `--token` and your password 1 to it."),
     ("a.md", "token:\n\n    sample2text"),
     ("a.css", ".token-2 { color: #a1b2c3; }"),
+    ("a.json", '{"kty": "EC", "x": "f83OJ3D2xF1Bg8vub9tLe1gH", "e": "AQAB"}, {"d": "M10 10h20v30a1234567z"}'),
+    ("a.json", '{"auth": "YWJjZGVmZ2hpag=="}, {"author": "YWRhOnN3b3JkZmlzaA=="}'),
+    ("a.py", 'strip_auth("http://example.com/1", "http://example.com/2")'),
+    ("a.py", 'auth=("user1", "password")'),
+    ("a.py", 'path = "a1" + "b2"; token = ("word" + "other")'),
+    ("a.sh", 'token=$(next2) password="$1" key=value2 PASSWORD_FILE=/run/x2'),
+    ("a.csv", "word,token,lemma\n1,running,run\n2,walked2,walk"),
+    ("a.txt", "password: what a user types\ntoken: a word of it"),
+    ("a.txt", "src/a1.py:12:5:E501 line too long"),
 ]
 
 

@@ -259,7 +259,7 @@ def test_a_file_of_nothing_but_variables_is_one_of_settings_whatever_its_name_is
     ("path", "text"),
     [
         ("env.example", RENAMED),
-        ("x.sh", RENAMED + "run\n"),
+        ("x.txt", RENAMED + "run\n"),
         ("x.sh", "TOKEN=$(next_token)\nPORT=80\n"),
         ("x.txt", "PORT=80\nHOST=here\n"),
         ("x.py", "TOKEN = 1\nPORT = 80\n"),

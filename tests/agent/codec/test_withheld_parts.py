@@ -56,6 +56,15 @@ def test_other_names_hold_none(name: str) -> None:
         ("a: " + "x \t" * 50_000, "a.yml"),
         ("\n" * 100_000 + "x", ".npmrc"),
         (" " * 100_000 + "x", ".npmrc"),
+        ('token = "a1"' + " " * 100_000 + "x", "a.py"),
+        ('token = "a1" + ' * 20_000, "a.py"),
+        ("auth = (" * 20_000 + "auth" + " " * 100_000, "a.py"),
+        ('{"kty": ' * 30_000, "a.json"),
+        ("a,password\n" + '"x' * 50_000, "a.csv"),
+        ("a,password\n" + '"a""' * 50_000, "a.csv"),
+        ("a:1:b:c:" + "d" * 90_000 + " ", "a.txt"),
+        ("a = b\n" * 15_000 + "(", "a.txt"),
+        ("password=" + "a&" * 100_000, "a.sh"),
     ],
 )
 def test_no_text_takes_long_to_look_through(text: str, path: str) -> None:

@@ -152,6 +152,7 @@ declare const VERSION: string;
         6-6 method Shape.area
         6-6 property Shape.size
         6-6 method Shape.constructor
+        6-6 property Shape.x
         7-7 function over
         8-8 function useThing
         9-9 constant VERSION
@@ -436,7 +437,7 @@ end
         10-10 method Outer.Inner.[]=
         11-11 method Outer.Inner.old
         13-15 constant Outer.Point
-        14-14 method Outer.dist
+        14-14 method Outer.Point.dist
         18-18 function helper
         """,
     ),
@@ -469,6 +470,7 @@ if (!function_exists('x')) { function x() {} }
         9-9 property App.Http.Controller.name
         9-9 property App.Http.Controller.other
         10-10 method App.Http.Controller.__construct
+        10-10 property App.Http.Controller.id
         11-11 method App.Http.Controller.make
         13-13 enum App.Http.Suit
         13-13 constant App.Http.Suit.Hearts
@@ -571,6 +573,155 @@ Part two
         12-14 heading Title.Part two
         """,
     ),
+    "b.py": (
+        r"""first, (second, *rest) = [third, fourth] = values
+x = y = 1
+module.attribute = TABLE["key"] = 2
+type Pairs[K] = list[K]
+""",
+        """
+        1-1 variable first
+        1-1 variable second
+        1-1 variable rest
+        1-1 variable third
+        1-1 variable fourth
+        2-2 variable x
+        2-2 variable y
+        4-4 type Pairs
+        """,
+    ),
+    "b.ts": (
+        r"""class Other {
+  load() {}
+  keep() {}
+}
+class Repo {
+  constructor(private db: string, public readonly name = "x", plain: number) {}
+  find(private_: string) {}
+}
+""",
+        """
+        1-4 class Other
+        2-2 method Other.load
+        3-3 method Other.keep
+        5-8 class Repo
+        6-6 method Repo.constructor
+        6-6 property Repo.db
+        6-6 property Repo.name
+        7-7 method Repo.find
+        """,
+    ),
+    "b.go": (
+        r"""package a
+func Open() {}
+var _ Reader = (*File)(nil)
+const (
+	_ = iota
+	Low
+)
+""",
+        """
+        2-2 function Open
+        6-6 constant Low
+        """,
+    ),
+    "b.rs": (
+        r"""impl<'a, T> Iterator for &'a mut Point<T> { fn next(&mut self) {} }
+impl Display for crate::shapes::Circle { fn fmt(&self) {} }
+impl<T> Area for [T] { fn area(&self) {} }
+""",
+        """
+        1-1 method Point.next
+        2-2 method Circle.fmt
+        3-3 method [T].area
+        """,
+    ),
+    "B.java": (
+        r"""interface Visitor { int LIMIT = 3; String text = "static final"; }
+class Plain { String text = "static final"; }
+""",
+        """
+        1-1 interface Visitor
+        1-1 constant Visitor.LIMIT
+        1-1 constant Visitor.text
+        2-2 class Plain
+        2-2 variable Plain.text
+        """,
+    ),
+    "b.hpp": (
+        r"""class MY_API Widget final : public Base { void show(); };
+struct EXPORT(a, b) Plain { operator bool() const { return true; } };
+template <typename T, int N> geo::Vec<T, N>& geo::Vec<T, N>::operator+=(int o) { return *this; }
+TEST_F(StackTest, Pops) { CHECK(1); }
+BENCHMARK(Sorting) { }
+int MAIN(int count) { return 0; }
+""",
+        """
+        1-1 class Widget
+        1-1 method Widget.show
+        2-2 struct Plain
+        2-2 method Plain.operator bool
+        3-3 method geo.Vec.operator+=
+        4-4 function StackTest.Pops
+        5-5 function Sorting
+        6-6 function MAIN
+        """,
+    ),
+    "b.rb": (
+        r"""class Store
+  Point = Struct.new(:x) do
+    def dist; end
+  end
+  attr_reader "text", :sign
+  alias_method :old, :fresh
+  define_method("made") { |x| x }
+end
+""",
+        """
+        1-8 class Store
+        2-4 constant Store.Point
+        3-3 method Store.Point.dist
+        5-5 property Store.text
+        5-5 property Store.sign
+        6-6 method Store.old
+        7-7 method Store.made
+        """,
+    ),
+    "b.php": (
+        r"""<?php
+function early() {}
+function second() {}
+class User {
+  public function __construct(private DB $db, int $plain, protected readonly string $name) {}
+  function other($x) {}
+}
+""",
+        """
+        2-2 function early
+        3-3 function second
+        4-7 class User
+        5-5 method User.__construct
+        5-5 property User.db
+        5-5 property User.name
+        6-6 method User.other
+        """,
+    ),
+    "b.html": (
+        r"""<script src="a.js"></script><p id="first"></p>
+<script type="module">
+function start() { return "<p id='none'>"; }
+class Page {}
+</script><p id="second"></p>
+<script>one()</script><p id="third"></p>
+""",
+        """
+        1-1 id first
+        3-3 function start
+        4-4 class Page
+        5-5 id second
+        6-6 id third
+        """,
+    ),
 }
 
 
@@ -590,7 +741,7 @@ IN_PIECES = {
     "a.py": "X a b lower Alias y field CONST",
     "a.js": "secret LIMIT",
     "b.js": "",
-    "a.ts": "x move Red Green m f A.B c area size over VERSION",
+    "a.ts": "x move Red Green m f A.B c area size x over VERSION",
     "a.go": "A B one two Serve",
     "a.rs": "inner A B N area Out X Y T",
     "A.java": "MAX x y RED GREEN value",
@@ -599,13 +750,22 @@ IN_PIECES = {
     "a.cs": "A.B Max x y Done X Y Del",
     "b.cs": "A.B One Two",
     "a.rb": "LIMIT name age old Point",
-    "a.php": "App\\Http LIMIT x A name other Hearts",
+    "a.php": "App\\Http LIMIT x A name other id Hearts",
     "a.css": "--main",
     "a.json": "",
     "a.sh": "PATH_X NAME LIMIT",
     "a.html": "main my-element other",
     "a.md": "",
     "a.rst": "",
+    "b.py": "first second rest third fourth x y Pairs",
+    "b.ts": "db name",
+    "b.go": "Low",
+    "b.rs": "",
+    "B.java": "LIMIT text text",
+    "b.hpp": "show",
+    "b.rb": "Point text sign old made",
+    "b.php": "db name",
+    "b.html": "first start Page second third",
 }
 """What is no piece of its own: variables, constants, what is only declared, and what only gives its name to others."""
 
