@@ -157,6 +157,21 @@ async def test_between_two_ticks_a_keeper_rests(
         assert 0.0 < later[-1] <= torns.TORN_SECONDS + 0.01
 
 
+async def test_a_base_that_is_back_is_looked_at_no_more_often_than_before(
+    base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "GONE_SECONDS", 0.02)
+    async with kept(base, tick=60.0) as (_, heard):
+        since = await watched(heard)
+        os.rename(path, path.with_name("away"))
+        await heard_that(heard, lambda news: isinstance(news, BaseIsGone), since)
+        os.mkdir(path, 0o700)
+        await heard_that(heard, lambda news: news == WATCHED, since)
+        trips = base._reads.trips
+        await trio.testing.wait_all_tasks_blocked(0.1)
+        assert base._reads.trips <= trips + 2
+
+
 async def test_rooms_that_change_all_the_time_are_not_listed_all_the_time(
     base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
