@@ -62,12 +62,12 @@ def test_of_each_other_thread_is_known_whether_it_is_ready_and_how_long_it_was_i
 
 
 def test_who_has_lost_its_main_thread_is_seen_in_another_that_is_left(told: Told) -> None:
-    told.texts["/proc/7/stat"] = told.texts["/proc/7/task/7/stat"] = stat_of(7, "Z", threads=3)
+    told.texts["/proc/7/stat"] = told.texts["/proc/7/task/7/stat"] = stat_of(7, "Z", threads=2)
     told.texts["/proc/7/task/8/stat"] = stat_of(8, "Z", threads=3)
     seen = census.member_of(7)
     assert seen is not None
     assert (seen.zombie, seen.place) == (True, "7")  # there is none
-    told.texts["/proc/7/task/9/stat"] = stat_of(9, "R", threads=3, pages=4)
+    told.texts["/proc/7/task/9/stat"] = stat_of(9, "R", threads=2, pages=4)
     seen = census.member_of(7)
     assert seen is not None
     assert (seen.zombie, seen.runnable, seen.resident_bytes, seen.place) == (False, True, 4 * PAGE_BYTES, "7/task/9")
@@ -83,16 +83,21 @@ def test_a_family_is_found_by_either_way_once_each_and_up_to_a_bound(
     told: Told, monkeypatch: pytest.MonkeyPatch, lists_children: bool
 ) -> None:
     monkeypatch.setattr(census, "LISTS_CHILDREN", lists_children)
-    parents = {2: 1, 3: 2, 4: 2, 5: 3, 6: 1}
+    parents = {2: 1, 3: 2, 4: 2, 5: 3, 6: 1, os.getpid(): 1, 8: os.getpid()}
     for pid, parent in parents.items():
-        told.texts[f"/proc/{pid}/stat"] = stat_of(pid, "S").replace(b" 11 12", b" %d 12" % parent)
+        told.texts[f"/proc/{pid}/stat"] = stat_of(pid, "S").replace(b" 11 12", b" %d 12" % (parent, 1)[lists_children])
         below = [b"%d" % each for each, of in parents.items() if of == pid]
-        told.texts[f"/proc/{pid}/task/{pid}/children"] = b" ".join(below) + b" "
+        if lists_children:  # and the parents, which were read at another time, do not count
+            told.texts[f"/proc/{pid}/task/{pid}/children"] = b" ".join(below) + b" "
     told.texts["/proc/self/stat"] = b""
     assert sorted(each.pid for each in census.family([2])) == [2, 3, 4, 5]
     assert sorted(each.pid for each in census.family([2, 3, 9])) == [2, 3, 4, 5]
     assert sorted(census.children(2)) == [3, 4]
     assert census.children(5) == []
+    assert census.own_children() == [8]
+    if lists_children:  # it has changed its parent between the two
+        told.texts["/proc/3/task/3/children"] = b"5 4 "
+        assert sorted(each.pid for each in census.family([2])) == [2, 3, 4, 5]
     for most in (0, 1, 3, 4, 9):
         assert len(census.family([2], most)) == min(most, 4)
 

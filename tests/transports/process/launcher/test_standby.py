@@ -1,6 +1,5 @@
 """An interpreter that waits: when it does, what bounds its clones, and that no run changes the next one."""
 
-import fcntl
 import os
 import signal
 import sys
@@ -184,20 +183,6 @@ async def test_it_is_replaced_now_and_then_and_ends_when_nobody_runs_it(
             while solution.waiting():  # noqa: ASYNC110  it is the system that is asked
                 await trio.sleep(0.02)
         assert await processes.is_healthy()
-
-
-async def test_it_keeps_nothing_open_of_a_run(solution: Solution) -> None:
-    """A file stays locked as long as anybody has what was opened and locked."""
-    locked = await solution.as_clone("import fcntl; fcntl.flock(0, fcntl.LOCK_EX); print('locked')")
-    assert locked.stdout.head == b"locked\n"
-    with solution.given.open() as given, trio.fail_after(PATIENCE):
-        while True:
-            try:
-                fcntl.flock(given, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:  # it lets go of it after it has told of the clone
-                await trio.sleep(0.005)
-            else:
-                break
 
 
 @pytest.mark.parametrize("whom", ["keeper", "launcher"])
