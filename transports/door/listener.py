@@ -23,6 +23,8 @@ RETRY_SECONDS = 3.0
 GRACE_SECONDS = 6.0
 """Somewhat more than a door takes to close."""
 
+log = structlog.get_logger("door")
+
 Report = Callable[[str, Listening], object]
 """Called with the system's name and the state of its listener, whenever that changes."""
 
@@ -108,7 +110,6 @@ class Listener(Actor[TryAgain]):
         if listening.sentence == self.note:
             return
         self.note = listening.sentence
-        log = structlog.get_logger("door")
         if listening.up:
             log.info(listening.sentence, system=self._name)
         else:

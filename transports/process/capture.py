@@ -18,17 +18,15 @@ class Capture:
 
     def take(self, data: bytes) -> None:
         self.total += len(data)
-        if self._tail is None:
+        if self._tail is not None:
+            self._tail += data
+        else:
+            self._head += data
             if self.total <= self._most:
-                self._head += data
                 return
-            room = self._most - len(self._head)
-            self._head += data[:room]
-            data = data[room:]
             first = self._most - self._last
             self._tail = self._head[first:]
             del self._head[first:]
-        self._tail += data
         if len(self._tail) > 2 * self._last:
             del self._tail[: len(self._tail) - self._last]
 

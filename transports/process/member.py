@@ -49,7 +49,6 @@ class MemberLine:
         self._seconds = seconds
         self._held = bytearray()
         self._stopped = False
-        self._over = False
         self._poll = select.poll()
         self._poll.register(end, select.POLLIN)
 

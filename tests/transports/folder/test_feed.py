@@ -1,7 +1,9 @@
 """Events that are gathered: each name once, the lone one at once, and many together."""
 
+import math
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -10,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.kernel.testing import run_in_virtual_time
-from transports.folder.feed import MANY, PACE_SECONDS, EventPace, Gathered, gathered
+from transports.folder.feed import MANY, PACE_SECONDS, READS, EventPace, Gathered, gathered
 from transports.folder.inotify import ARRIVALS, FolderEvent, Inotify
 
 events = st.builds(
@@ -69,5 +71,75 @@ async def test_what_has_happened_by_now_is_one_answer(tmp_path: Path) -> None:
         found = await gathered(inotify)
         assert found.names == {number: {f"{name}" for name in range(2_000)}}
         assert not found.lost
+    finally:
+        inotify.close()
+
+
+def test_how_many_events_are_many_and_in_how_short_a_time() -> None:
+    async def main() -> None:
+        pace = EventPace()
+        assert pace.settle(MANY) == 0.0
+        await trio.sleep(PACE_SECONDS)
+        assert pace.settle(1) == PACE_SECONDS
+        await trio.sleep(PACE_SECONDS * 1.01)
+        assert pace.settle(MANY) == 0.0
+        assert pace.settle(1) == PACE_SECONDS
+
+    run_in_virtual_time(main)
+
+
+class Full:
+    """An inotify from which so many times something can be read."""
+
+    def __init__(self, inotify: Inotify, times: float) -> None:
+        self.times = times
+        self.reads = 0
+        self.fileno = inotify.fileno
+
+    def read(self) -> list[FolderEvent]:
+        self.reads += 1
+        event = FolderEvent(number=1, name=f"{self.reads}", of_folder=False, over=False, unfinished=False)
+        return [event] if self.reads <= self.times else []
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="there is no inotify on this system")
+@pytest.mark.parametrize(("times", "reads"), [(0, 1), (3, 4), (READS - 1, READS), (math.inf, READS)])
+async def test_what_is_there_is_read_and_no_more_than_that_at_once(tmp_path: Path, times: float, reads: int) -> None:
+    inotify = Inotify()
+    try:
+        inotify.add(tmp_path, ARRIVALS)
+        (tmp_path / "x").touch()
+        full: Any = Full(inotify, times)
+        assert (await gathered(full)).events == min(times, READS)
+        assert full.reads == reads
+    finally:
+        inotify.close()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="there is no inotify on this system")
+@pytest.mark.parametrize("settle", [0.0, 5.0])
+async def test_an_answer_waits_for_the_first_event_and_as_long_as_it_is_told_for_more(
+    tmp_path: Path, settle: float, autojump_clock: trio.testing.MockClock
+) -> None:
+    inotify = Inotify()
+    try:
+        number = inotify.add(tmp_path, ARRIVALS)
+        found: list[tuple[float, set[str]]] = []
+
+        async def gather() -> None:
+            names = (await gathered(inotify, settle=settle)).names[number]
+            found.append((trio.current_time(), names))
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(gather)
+            await trio.sleep(10.0)
+            assert found == []
+            (tmp_path / "first").touch()
+            began = trio.current_time()
+            await trio.sleep(1.0)
+            (tmp_path / "second").touch()
+        ((at, names),) = found
+        assert at == began + settle
+        assert names == ({"first", "second"} if settle else {"first"})
     finally:
         inotify.close()

@@ -15,6 +15,7 @@ import pytest
 import trio
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from trio.testing import wait_all_tasks_blocked
 
 from actors.kernel import (
     Actor,
@@ -488,3 +489,39 @@ async def test_a_disk_that_does_not_come_back_is_left_to_its_thread(
             assert not hung.is_set()
     finally:
         hung.set()
+
+
+async def test_who_wants_nothing_watched_any_more_is_told_nothing_and_nothing_is(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    stirred: Log[str] = Log()
+
+    class Hears(Actor[str]):
+        async def started(self, kept: object | None) -> None:
+            self.watching = Watching(WATCHER, self.stage.registry)
+            self.watching.watch(self.ref, [(folder, None)], "watched")
+
+        async def handle(self, message: str) -> None:
+            stirred.add(message)
+            if message == "unwatch":
+                self.watching.unwatch(self.ref)
+            elif message == "again":
+                self.watching.watch(self.ref, [(folder, None)], "watched again")
+            self.watching.looked(self.ref)
+
+    async with staged(watcher_spec(WATCHER), ChildSpec("hears", Hears)) as house:
+        with trio.fail_after(PATIENCE):
+            await stirred.nth(1, lambda news: news == "watched")
+            (folder / "one").touch()
+            await stirred.nth(2, lambda news: news == "watched")
+            assert house["watcher"].statistics().note == "1 folder watched"
+            house["hears"].tell("unwatch")
+            while house["watcher"].statistics().note != "0 folders watched":
+                await wait_all_tasks_blocked()
+            before = list(stirred.entries)
+            (folder / "two").touch()
+            await wait_all_tasks_blocked(0.01)
+            assert stirred.entries == before
+            house["hears"].tell("again")
+            await stirred.nth(1, lambda news: news == "watched again")
+            assert house["watcher"].statistics().note == "1 folder watched"

@@ -129,6 +129,49 @@ async def test_what_the_kernel_does_not_tell_of_is_found_at_the_next_tick_and_id
         assert base.rescans == rescans
 
 
+async def test_between_two_ticks_a_keeper_rests(
+    base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says when it looks again: a tick after the last look, or when something is due, and never before."""
+    later: list[float] = []
+    tell_later = keeper.BaseKeeper.tell_later
+
+    def told(self: keeper.BaseKeeper, seconds: float, message: keeper.KeepWatch) -> Any:
+        later.append(seconds)
+        return tell_later(self, seconds, message)
+
+    monkeypatch.setattr(keeper.BaseKeeper, "tell_later", told)
+    async with kept(base, tick=60.0) as (house, heard):
+        since = await watched(heard)
+        put(path, Tray.REQUESTS, "x", asked("x"))
+        await heard_that(heard, of(Tray.REQUESTS, "x"), since)
+        house["base"].tell(keeper.KeepWatch())  # asked before its time, it only says how long it is till then
+        await trio.testing.wait_all_tasks_blocked(0.01)
+        assert later
+        assert len(later) < 10
+        assert all(45.0 < seconds <= 60.0 for seconds in later)
+        put(path, Tray.RESPONSES, "x", b"{")
+        await heard_that(heard, of(Tray.RESPONSES, "x"))
+        assert isinstance((await base.look("x")).response, Torn)
+        await trio.testing.wait_all_tasks_blocked(0.01)
+        assert 0.0 < later[-1] <= torns.TORN_SECONDS + 0.01
+
+
+async def test_a_base_that_is_back_is_looked_at_no_more_often_than_before(
+    base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "GONE_SECONDS", 0.02)
+    async with kept(base, tick=60.0) as (_, heard):
+        since = await watched(heard)
+        os.rename(path, path.with_name("away"))
+        await heard_that(heard, lambda news: isinstance(news, BaseIsGone), since)
+        os.mkdir(path, 0o700)
+        await heard_that(heard, lambda news: news == WATCHED, since)
+        trips = base._reads.trips
+        await trio.testing.wait_all_tasks_blocked(0.1)
+        assert base._reads.trips <= trips + 2
+
+
 async def test_rooms_that_change_all_the_time_are_not_listed_all_the_time(
     base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

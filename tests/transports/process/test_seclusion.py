@@ -78,6 +78,11 @@ steps = st.lists(step, max_size=25)
 @example([("wish", 0), ("wish", 0), ("come", 0), ("done", 0), ("over", 0)])
 @example([("come", 0), ("wish", 0), ("over", 0), ("give up", 0), ("come", 0)])
 @example([("come", 0), ("wish", 1), ("over", 0), ("give up", 0)])
+@example([("come", 0), ("wish", 1), ("come", 0), ("give up", 1)])  # and those who were held up have their turn
+@example([("come", 0), ("wish", 1), ("wish", 1), ("come", 0), ("give up", 1)])  # but not while another waits
+@example([("come", 0), ("wish", 1), ("give up", 0), ("over", 0), ("come", 1)])  # its turn comes as it leaves
+@example([("come", 0), ("wish", 1), ("wish", 1), ("give up", 0), ("over", 0), ("come", 1)])
+@example([("wish", 1), ("wish", 1), ("come", 0), ("give up", 1)])  # nor while another is alone
 def test_alone_means_alone_and_nobody_waits_for_ever(told: list[tuple[str, int]]) -> None:
     async def main() -> None:
         async with trio.open_nursery() as nursery:
@@ -128,3 +133,40 @@ async def test_between_two_who_are_alone_those_who_were_held_up_have_their_turn(
         await wait_all_tasks_blocked()
         run.over()
     assert said == ["first", "held up", "second"]
+
+
+async def test_who_is_alone_or_waits_to_be_holds_up_who_comes_and_who_leaves_meanwhile_never_begins() -> None:
+    said: list[str] = []
+    seclusion = Seclusion()
+    done = trio.Event()
+
+    def come(name: str) -> Among:
+        run = seclusion.among_others(Now())
+        run.come(lambda: said.append(name))
+        assert run.begun is (name in said)
+        return run
+
+    async def alone() -> None:
+        async with seclusion.alone():
+            said.append("alone")
+            await done.wait()
+
+    async with trio.open_nursery() as nursery:
+        runs = [come("first"), come("second")]
+        nursery.start_soon(alone)
+        await wait_all_tasks_blocked()
+        leaves, stays = come("who leaves"), come("third")
+        leaves.over()
+        for run in runs:
+            assert said == ["first", "second"]
+            run.over()
+        runs = [come("fourth")]  # its turn to be alone has come, and it does not know yet
+        await wait_all_tasks_blocked()
+        runs.append(come("fifth"))
+        assert said == ["first", "second", "alone"]
+        done.set()
+    assert said == ["first", "second", "alone", "third", "fourth", "fifth"]
+    for run in (stays, *runs):
+        run.over()
+    async with seclusion.alone():  # nobody is on: it comes at once
+        pass

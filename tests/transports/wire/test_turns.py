@@ -7,11 +7,11 @@ from functools import partial
 import httpx
 import pytest
 import trio
-from trio.testing import wait_all_tasks_blocked
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 from tests.transports.house import PATIENCE, TEXT, House, frame, open_house, read_until
 from transports.websocket.websocket import Upgrade
-from transports.wire.turns import IN_A_ROW, MOMENT, MOST_PASSES, UNNOTICED, FairTurns, Pace, turns
+from transports.wire.turns import IN_A_ROW, MOMENT, MOST_PASSES, PASS, UNNOTICED, FairTurns, Pace, turns
 
 GREEDY = 80
 
@@ -62,6 +62,25 @@ async def test_the_longer_the_last_turn_was_the_longer_the_others_have() -> None
     assert waited == sorted(waited)
     assert waited[0] <= 2
     assert MOST_PASSES - 1 <= waited[-1] <= MOST_PASSES + 3
+
+
+async def test_turns_are_counted_and_the_passes_before_them_timed(mock_clock: MockClock) -> None:
+    line = FairTurns()
+    assert (line.taken, line.pass_seconds) == (0, 0.0)
+    mock_clock.jump(100.0)
+
+    async def polite() -> None:
+        while True:
+            mock_clock.jump(0.001)
+            await trio.lowlevel.checkpoint()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(polite)
+        for number, last in enumerate((10 * PASS, 1000.0), 1):
+            await line.take(last)
+            assert line.taken == number
+            assert line.pass_seconds == pytest.approx(0.001, rel=0.2)
+        nursery.cancel_scope.cancel()
 
 
 async def test_whoever_is_cancelled_in_the_line_does_not_hold_it_up() -> None:

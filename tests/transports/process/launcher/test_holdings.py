@@ -95,3 +95,21 @@ def test_so_many_files_are_remembered_and_no_more(tmp_path: Path, monkeypatch: p
         for file in files:
             file.close()
     assert both.memory_bytes > one.memory_bytes >= before.memory_bytes
+
+
+def test_the_devices_in_memory_are_those_that_the_kernel_mounts_as_such_and_those_of_memory_files(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mounts = (
+        b"36 35 7:99 / /a rw,nosuid shared:4 - tmpfs none rw\n37 35 7:98 / /b rw - ext4 tmpfs rw\n"
+        b"38 35 7:97 / /c rw - ramfs none rw\n39 35 7:96 / /d rw tmpfs\n40 35 7:95 / /e rw - hugetlbfs none rw\n"
+    )
+    monkeypatch.setattr(holdings, "read", lambda path: {"/proc/self/mountinfo": mounts}[path])
+    descriptor = os.memfd_create("x")
+    try:
+        own = os.fstat(descriptor).st_dev
+    finally:
+        os.close(descriptor)
+    devices = holdings._memory_devices()
+    assert {os.makedev(7, minor) for minor in (99, 97, 95)} | {own} <= devices
+    assert not devices & {os.makedev(7, minor) for minor in (98, 96)}

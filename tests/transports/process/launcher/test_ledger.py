@@ -80,7 +80,7 @@ step = st.tuples(
 @example([("fork one who reaps nobody", 0, 0), ("fork", 1, 0), ("burn", 2, 40), ("look", 0, 0), ("end", 2, 0)])
 @example([("fork", 0, 0), ("fork", 1, 0), ("burn", 2, 40), ("look", 0, 0), ("end", 2, 0), ("end", 1, 0), ("end", 0, 0)])
 @example([("fork", 0, 0), ("fork", 1, 0), ("burn", 2, 40), ("look", 0, 0), ("end", 1, 0), ("end", 1, 0), ("end", 0, 0)])
-@example([("burn", 0, 9), ("look", 0, 0), ("overlook", 0, 0), ("look", 0, 0)])
+@example([("fork", 0, 0), ("burn", 1, 9), ("look", 0, 0), ("overlook", 0, 0), ("look", 0, 0)])
 def test_never_more_than_was_used_and_no_less_than_was_seen_or_reaped(told: list[tuple[str, int, int]]) -> None:
     world, ledger = World(), CpuLedger()
     seconds = 0.0
