@@ -27,18 +27,19 @@ def test_what_other_runs_have_left_stands_untouched(tmp_path: Path, workers: str
 @pytest.mark.slow
 @WORKERS
 def test_a_run_that_hangs_says_where_and_is_gone(tmp_path: Path, workers: str) -> None:
-    source = "import os, time\ndef test_it():\n    open('pid', 'w').write(str(os.getpid()))\n    time.sleep(600)\n"
+    begin = "print(os.getpid(), file=open('pid', 'w'), flush=True), time.sleep(600)"
+    source = f"import os, time\ndef test_it():\n    {begin}\n"
     (tmp_path / "test_some.py").write_text(source)
     bare = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "xdist.plugin"}
     seconds = 2.0
     while True:  # until it was given enough to come to its test
         with pytest.raises(pytest.fail.Exception, match=rf"not over after {seconds:g} s") as told:
             run_pytest(tmp_path, "-n", workers, seconds=seconds, env=bare)
-        if (tmp_path / "pid").exists():
+        if (tmp_path / "pid").exists() and (pid := (tmp_path / "pid").read_text().strip()):
             break
         seconds *= 2
-    assert 'test_some.py", line 4 in test_it' in str(told.value)
-    program = Path("/proc", (tmp_path / "pid").read_text(), "exe")
+    assert 'test_some.py", line 3 in test_it' in str(told.value)
+    program = Path("/proc", pid, "exe")
     while program.exists():  # a process that was killed, and not yet waited for, has none
         os.sched_yield()
 
