@@ -27,6 +27,8 @@ class Peer:
         self.present = threading.Event()
         """It holds the locks."""
         self.stopped = threading.Event()
+        self.looks = threading.Lock()
+        """Held while it looks: whoever holds it finds none of its files open."""
         self._over: set[str] = set()
         for room in ("requests", "responses", "failed", "state"):
             (base / room).mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -34,7 +36,8 @@ class Peer:
     def serve(self) -> None:
         with self._claimed():
             while not self.stopped.wait(0.003):
-                self.look()
+                with self.looks:
+                    self.look()
 
     def look(self) -> None:
         for name in sorted(os.listdir(self.base / "requests")):
