@@ -21,7 +21,7 @@ def reasons_of(
     if symbol is not None:
         if symbol.likeness == 1:
             said = f"defines {symbol.whole_name}"
-        elif symbol.name.lower() in {each.name.lower() for each in question.names}:
+        elif symbol.name.lower() in {*question.joined, *(each.name.lower() for each in question.names)}:
             said = f"defines {symbol.whole_name}, written in another way"
         else:
             said = f"defines {symbol.whole_name}, which is like {_listed([each.name for each in question.names])}"

@@ -3,6 +3,7 @@
     words      what is looked for in texts: identifiers as they stand, and their parts, without words that carry nothing
     names      what may be defined somewhere. A name is certain if the question writes it as code: in backticks, with a
                call's bracket, dotted, snake_case, CamelCase. Any other word may be a name too, and counts less as one
+    joined     what two words in a row may be the name of: an LRU cache is lrucache and lru_cache, in any case
     paths      what looks like a file's name or path
     kinds      tests, docs or examples, if it asks for these: "tests of the parser", "where is X documented". Whoever
                tells of a change ("add tests for X", "fix the docs of X") speaks of the code that is changed
@@ -13,6 +14,7 @@ Any text is a question, and none raises. No project's names are in here, only En
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -21,10 +23,12 @@ from codec.agent.index.facts import FileKind
 MOST_TEXT = 4_000
 MOST_WORDS = 32
 MOST_NAMES = 16
+MOST_JOINED = 32
 LONGEST = 100
 """Letters of a word. Longer ones are no words."""
 
 _RUN = re.compile(r"[^\W_]+")
+_LETTERS = re.compile(r"[^\W\d_]+")
 _PART = re.compile(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _TICKED = re.compile(r"`+[^`\n]{1,200}`+")
 _NAME = re.compile(r"(?P<name>[^\W\d]\w*(?:(?:\.|::|#|->)[^\W\d]\w*)*)(?P<call>\()?")
@@ -85,6 +89,8 @@ class IndexQuestion(Struct, frozen=True, kw_only=True):
     words: tuple[str, ...] = ()
     """Lowercase, each once, in their order."""
     names: tuple[AskedName, ...] = ()
+    joined: tuple[str, ...] = ()
+    """Lowercase."""
     paths: tuple[str, ...] = ()
     kinds: frozenset[FileKind] = frozenset()
     sole: str = ""
@@ -97,7 +103,12 @@ def question_of(text: str) -> IndexQuestion:
     stripped = text.strip().strip("`'\"()").strip()
     sole = stripped if len(names) == 1 and _NAME.fullmatch(stripped) else ""
     return IndexQuestion(
-        words=words, names=names, paths=_paths(text), kinds=frozenset() if sole else _kinds(text), sole=sole[:LONGEST]
+        words=words,
+        names=names,
+        joined=_joined(text),
+        paths=_paths(text),
+        kinds=frozenset() if sole else _kinds(text),
+        sole=sole[:LONGEST],
     )
 
 
@@ -132,6 +143,16 @@ def _names(text: str) -> tuple[AskedName, ...]:
             found[key] = found.get(key, False) or certain
     all_of_them = [AskedName(key[-1], key[:-1], certain) for key, certain in found.items()]
     return tuple(sorted(all_of_them, key=lambda each: not each.certain)[:MOST_NAMES])
+
+
+def _joined(text: str) -> tuple[str, ...]:
+    words = [(match[0].lower(), match.span()) for match in _LETTERS.finditer(text)]
+    found = dict[str, None]()
+    for (one, (_, end)), (two, (begin, _)) in pairwise(words):
+        is_one = text[end:begin] in (" ", "-") and min(len(one), len(two)) > 1 and len(one) + len(two) < LONGEST
+        if is_one and not {one, two} & CARRY_NOTHING:
+            found[one + two] = found[f"{one}_{two}"] = None
+    return tuple(found)[:MOST_JOINED]
 
 
 def _looks_like_code(name: str) -> bool:

@@ -1,12 +1,13 @@
 """Which places answer a question, from what was found of it: chunks that have its words, definitions of its names.
 
 Rules
-  - A file is worth as much as its best chunk, and half as much of the next, a quarter of the third, and so on: a file
-    that deals with a thing in four places is more likely meant than one that has it in one. Further ones do not count,
-    or long files would win by their length.
+  - A file is worth as much as its best chunk, 0.4 of the next, 0.4 of that share of the third, and so on: a file that
+    deals with a thing in four places is more likely meant than one that has it in one. Further ones do not count, or
+    long files would win by their length.
   - A chunk is worth the sum of its words by BM25 (SQLite's), in which a word of the file's path counts five times.
-  - A definition counts like a rare word: by how many others have its name. Half as much, if the name was written as
-    code; a tenth, if it is only a word of the question. A name that is all there is of a question counts many times.
+  - A definition counts like a rare word: by how many others have its name. Eight tenths of that, if the name was
+    written as code or is two words of the question joined; a tenth, if it is only one word of it. A name that is all
+    there is of a question counts many times.
   - All this is lowered for a file that has few of the question's words, anywhere in it, rare ones counting more.
   - Code counts more than tests, docs and examples, unless the question asks for these.
   - What the editor shows, and what is near to it, counts a little more; so does what many files import.
@@ -28,11 +29,11 @@ class Weights(Struct, frozen=True, kw_only=True):
     body: float = 1.0
     names: float = 1.0
     path: float = 5.0
-    decay: float = 0.5
+    decay: float = 0.4
     """What the next best chunk of a file is worth of the one before."""
     chunks: int = 4
-    certain: float = 0.5
-    """A definition of a name that the question writes as code."""
+    certain: float = 0.8
+    """A definition of a name that the question writes as code, or of two of its words in a row."""
     likely: float = 0.1
     """Of any word of it."""
     sole: float = 50.0
@@ -41,7 +42,7 @@ class Weights(Struct, frozen=True, kw_only=True):
     beginning: float = 0.3
     """Of a name that only begins with the word."""
     similar: float = 0.2
-    coverage: float = 0.3
+    coverage: float = 0.2
     """The share of a file's worth that depends on how many of the words it has."""
     aside: float = 0.3
     """What a file of another kind is worth than was asked for."""

@@ -41,7 +41,7 @@ class SymbolSearch:
     def symbols(self) -> list[FoundSymbol]:
         found: list[FoundSymbol] = []
         seen: set[str] = set()
-        for name in self._question.names:
+        for name in (*self._question.names, *(AskedName(each, certain=True) for each in self._question.joined)):
             if name.name.lower() not in seen:
                 seen.add(name.name.lower())
                 found += self._named_so(name)

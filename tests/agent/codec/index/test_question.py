@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codec.agent.index.question import LONGEST, MOST_NAMES, MOST_WORDS, AskedName, question_of
+from codec.agent.index.question import LONGEST, MOST_JOINED, MOST_NAMES, MOST_WORDS, AskedName, question_of
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,32 @@ def test_the_words_of_a_question_are_those_that_carry_something(text: str, words
 )
 def test_a_name_that_is_written_as_code_is_certain(text: str, certain: list[AskedName]) -> None:
     assert [name for name in question_of(text).names if name.certain] == certain
+
+
+@pytest.mark.parametrize(
+    ("text", "joined"),
+    [
+        ("an LRU cache", ("lrucache", "lru_cache")),
+        ("the keep-alive timer", ("keepalive", "keep_alive", "alivetimer", "alive_timer")),
+        ("close the pool", ()),  # "the" is no part of a name
+        ("cache, pool", ()),
+        ("a b", ()),
+        ("lru_cache", ()),  # a name already
+        ("cache pool cache pool", ("cachepool", "cache_pool", "poolcache", "pool_cache")),
+        ("ordered sets", ("orderedsets", "ordered_sets")),
+        ("x" * (LONGEST - 3) + " ab", ("x" * (LONGEST - 3) + "ab", "x" * (LONGEST - 3) + "_ab")),
+        ("x" * (LONGEST - 2) + " ab", ()),
+    ],
+)
+def test_two_words_in_a_row_may_be_one_name(text: str, joined: tuple[str, ...]) -> None:
+    assert question_of(text).joined == joined
+
+
+def test_only_the_first_pairs_are_taken_for_names() -> None:
+    letters = [f"{one}{two}" for one in "bcdfg" for two in "bcdfg"]
+    joined = question_of(" ".join(letters)).joined
+    assert len(joined) == MOST_JOINED
+    assert joined[0] == letters[0] + letters[1]
 
 
 @pytest.mark.parametrize(

@@ -143,6 +143,25 @@ def test_symbols_are_found_by_words_of_their_names(index: sqlite3.Connection) ->
     assert asked(index, "stream open", "symbols").hits[0].symbol == "Connection.openStream"
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a pool of idle workers", "defines IdleWorkers, written in another way"),
+        ("when are the idle-workers trimmed", "defines IdleWorkers, written in another way"),
+        ("what does drop stale do with workers", "defines drop_stale"),
+    ],
+)
+def test_two_words_of_a_question_find_the_definition_that_is_called_so(text: str, said: str) -> None:
+    """It comes before a long file that has the words again and again."""
+    step = "def step_{0}(pool):\n    return pool.idle(workers={0}).drop() or pool.stale\n\n\n"
+    usage = "".join(step.format(number) for number in range(40))
+    defined = "class IdleWorkers:\n    size = 1\n\n\ndef drop_stale(each):\n    del each\n"
+    index = index_of({"src/usage.py": usage, "src/kept.py": defined, "src/other.py": "def other():\n    return 1\n"})
+    first = asked(index, text).hits[0]
+    assert first.path == "src/kept.py"
+    assert said in [reason.said for reason in first.reasons]
+
+
 def test_no_more_hits_of_a_file_than_were_asked_for(index: sqlite3.Connection) -> None:
     found = asked(index, "close connection socket pool MOST", per_file=1)
     assert max(Counter(hit.path for hit in found.hits).values()) == 1
