@@ -32,6 +32,7 @@ from program.commands.ipc_evaluate import BaseFiles
 from program.comparison import draw
 from program.terminal import colours_wanted
 from program.trouble import WENT_WRONG, Trouble
+from program.whole import write_whole
 
 FORMATS = ("table", "json", "csv", "html")
 _BY_SUFFIX = {".json": "json", ".csv": "csv", ".html": "html", ".htm": "html"}
@@ -71,7 +72,7 @@ def run(asked: argparse.Namespace, open_base: OpenBase, *, now: float, out: Text
         streams.show(_written(found, form, width=width, colours=colours_wanted(out)), out)
         return 0
     try:
-        asked.output.write_text(_written(found, form), "utf-8", newline="")
+        write_whole(asked.output, _written(found, form).encode())
     except OSError as error:
         raise Trouble(f"{asked.output} cannot be written: {error.strerror}", code=WENT_WRONG) from None
     return 0
