@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from codec.ipc.report import Papers
+from program import status
 from program.commands import ipc_report
 from program.ending import EndedBySignal
 from program.trouble import Trouble
@@ -182,6 +183,21 @@ def test_a_report_takes_the_place_of_what_its_name_means(
 def test_a_file_that_cannot_be_written_is_named(bases: dict[Path | None, PaperFiles], tmp_path: Path) -> None:
     with pytest.raises(Trouble, match="cannot be written: Is a directory"):
         made(bases, "--output", str(tmp_path))
+
+
+def test_whoever_waits_for_a_large_report_sees_how_far_it_is(
+    bases: dict[Path | None, PaperFiles], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(status, "is_terminal", lambda _: True)
+    bases[None].here = {f"plain-{number:03}": answered(f"plain-{number:03}", "a cat") for number in range(250)}
+    bases[None].put_away = {}
+    out, err = io.StringIO(), io.StringIO()
+    parser = argparse.ArgumentParser()
+    ipc_report.add_arguments(parser)
+    assert ipc_report.run(parser.parse_args([]), bases.__getitem__, now=0.0, out=out, err=err) == 0
+    seen = [line.rstrip() for line in err.getvalue().split("\r")]
+    assert seen == ["", "100 requests read  plain-099", "200 requests read  plain-199", "\x1b[K"]
+    assert "requests read" not in out.getvalue()
 
 
 def test_an_empty_base_is_said() -> None:
