@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from codec.decoding import fault
 from codec.words import kind
 from program.trouble import Trouble
 
@@ -38,8 +39,10 @@ def read(path: Path) -> list[Instruction]:
         raise Trouble(f"{path} is larger than {LARGEST:,} bytes; split it")
     try:
         found = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"))
-    except (ValueError, RecursionError) as wrong:
-        raise Trouble(f"{path} is not JSON: {wrong}") from None
+    except RecursionError:
+        raise Trouble(f"{path} cannot be read: it is nested too deeply") from None
+    except ValueError as wrong:
+        raise Trouble(f"{path} is not JSON: {fault(wrong)}") from None
     listed = found.get("instructions") if isinstance(found, dict) else found
     if not isinstance(listed, list) or not listed:
         raise Trouble(f"{path}: expected a list of instructions, and it is {'empty' if listed == [] else kind(found)}")

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from codec.decoding import fault
 from codec.ipc.desk import EditorOrder
 from program import places, values
 
@@ -216,7 +217,8 @@ def _params(text: str) -> dict[str, Any]:
     try:
         found = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError) as wrong:
-        raise argparse.ArgumentTypeError(f'expected a JSON object such as \'{{"mode": "chat"}}\': {wrong}') from None
+        why = fault(wrong) if isinstance(wrong, msgspec.DecodeError) else "it is nested too deeply"
+        raise argparse.ArgumentTypeError(f'expected a JSON object such as \'{{"mode": "chat"}}\': {why}') from None
     if not isinstance(found, dict):
         raise argparse.ArgumentTypeError('expected a JSON object such as \'{"mode": "chat"}\'')
     return found

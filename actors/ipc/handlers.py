@@ -24,6 +24,7 @@ import trio
 from msgspec import Struct
 
 from actors.kernel import describe
+from codec.decoding import fault
 from codec.ipc import Failure, Outcome, Request, Success
 from codec.words import lasting
 
@@ -118,8 +119,7 @@ class Handlers:
             try:
                 params = msgspec.convert(request.params, command.params)
             except msgspec.ValidationError as wrong:
-                words = str(wrong).replace("`", "").replace("$.", "").replace(" - at ", ", at ")
-                return Failure(f"the params of {command.name} are not right: {words}", permanent=True)
+                return Failure(f"the params of {command.name} are not right: {fault(wrong)}", permanent=True)
         return await _run(command, params, context, seconds)
 
 

@@ -139,12 +139,14 @@ Shown = Window | RequestDetail | DetailGone | DeskTotals | DeskNotice
 
 # -- heard
 
+MOST_SHOWN = 500
+"""Requests in a window."""
 Id = Annotated[str, Meta(max_length=128)]
 
 
 class WindowWanted(Struct, frozen=True, kw_only=True, tag="window", forbid_unknown_fields=True):
     first: Annotated[int, Meta(ge=0)] = 0
-    count: Annotated[int, Meta(ge=0, le=500)] = 100
+    count: Annotated[int, Meta(ge=0, le=MOST_SHOWN)] = 100
     states: tuple[RequestState, ...] = ()
     """Empty: all."""
     text: Annotated[str, Meta(max_length=200)] = ""

@@ -1,12 +1,14 @@
 """What scripts and the page order by HTTP, read with a sentence for every mistake."""
 
+import re
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
 
-from codec.ipc.desk import EditorOrder, EditorWanted, Selection, Wanted, WindowWanted
+from codec.decoding import fault
+from codec.ipc.desk import MOST_SHOWN, EditorOrder, EditorWanted, Selection, Wanted, WindowWanted
 from codec.ipc.ids import BadId, checked
 from codec.ipc.request import LONGEST_COMMAND, Request, Wishes
 
@@ -93,8 +95,8 @@ def read_window(fields: dict[str, list[str]]) -> WindowWanted:
     last = {name: values[-1] for name, values in fields.items() if values}
     states = [state.strip() for value in fields.get("state", []) for state in value.split(",") if state.strip()]
     limit = last.get("limit", "100")
-    if not limit.isascii() or not limit.isdigit():
-        raise BadOrder(f"expected limit to be a number from 0 to 500, not {limit[:40]!r}")
+    if not limit.isascii() or not limit.isdigit() or int(limit[:9]) > MOST_SHOWN:
+        raise BadOrder(f"expected limit to be a number from 0 to {MOST_SHOWN}, not {limit[:40]!r}")
     after = last.get("after", "")
     wanted = {
         "type": "window",
@@ -108,22 +110,22 @@ def read_window(fields: dict[str, list[str]]) -> WindowWanted:
     try:
         return msgspec.convert(wanted, WindowWanted)
     except msgspec.ValidationError as wrong:
-        raise BadOrder(_sentence(wrong)) from None
+        raise BadOrder(_as_asked(fault(wrong))) from None
+
+
+def _as_asked(said: str) -> str:
+    """In a query some fields have other names."""
+    return re.sub(r"^expected states\[\d+\] ", "expected state ", said).replace("expected at ", "expected after ", 1)
 
 
 def _read(decoder: msgspec.json.Decoder[T], data: bytes | str) -> T:
     try:
         return decoder.decode(data)
     except msgspec.ValidationError as wrong:
-        raise BadOrder(_sentence(wrong)) from None
+        raise BadOrder(fault(wrong)) from None
     except msgspec.DecodeError as wrong:
-        raise BadOrder(f"expected JSON, and this is none: {wrong}") from None
+        raise BadOrder(f"expected JSON, and this is none: {fault(wrong)}") from None
     except UnicodeDecodeError:
         raise BadOrder("expected JSON in UTF-8, and this is no UTF-8") from None
     except RecursionError:
         raise BadOrder("expected JSON, and this is nested too deeply") from None
-
-
-def _sentence(wrong: msgspec.ValidationError) -> str:
-    text = str(wrong)
-    return text[:1].lower() + text[1:]

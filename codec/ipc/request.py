@@ -21,6 +21,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
+from codec.decoding import fault
 from codec.ipc.ids import LONGEST
 
 LONGEST_COMMAND = 200
@@ -113,7 +114,7 @@ def document(data: bytes, what: str, error: type[ValueError]) -> Mapping[str, An
     try:
         fields = msgspec.json.decode(data.removeprefix(_BOM))
     except msgspec.DecodeError as wrong:
-        raise error(f"{what} is a JSON object, and this is not JSON: {wrong}") from None
+        raise error(f"{what} is a JSON object, and this is not JSON: {fault(wrong)}") from None
     except (ValueError, RecursionError) as wrong:
         reason = "it is nested too deeply" if isinstance(wrong, RecursionError) else str(wrong)
         raise error(f"{what} is a JSON object, and this cannot be read: {reason}") from None
@@ -157,4 +158,4 @@ def _wishes(given: object) -> Wishes:
     try:
         return msgspec.convert(given, Wishes)
     except msgspec.ValidationError as wrong:
-        raise BadRequest(f"the troupe object is not right: {str(wrong).removesuffix('`').replace('`', '')}") from None
+        raise BadRequest(f"the troupe object is not right: {fault(wrong)}") from None

@@ -22,6 +22,7 @@ from typing import Literal
 
 import msgspec
 
+from codec.decoding import fault
 from codec.sidekick.repair import repaired
 
 VERSION = 1
@@ -107,7 +108,7 @@ def read_header(line: bytes) -> Header:
     try:
         return msgspec.convert(said, Header)
     except msgspec.ValidationError as error:
-        raise UnreadableLine(f"the header is not right: {error}") from None
+        raise UnreadableLine(f"the header is not right: {fault(error)}") from None
 
 
 def read_entry(line: bytes) -> Entry:

@@ -46,7 +46,9 @@ def work(command: Ipc, means: DeskMeans, out: TextIO | None = None, err: TextIO 
         case MakeReport(asked):
             with tidily():
                 usual = means.base(command.place)
-                return ipc_report.run(asked, lambda base: means.files(base or usual), now=means.wall(), out=out)
+                return ipc_report.run(
+                    asked, lambda base: means.files(base or usual), now=means.wall(), out=out, err=err
+                )
         case WatchDesk() as deed:
             with means.visit(command.place) as clerk:
                 return watch(deed, clerk, out)

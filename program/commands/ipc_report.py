@@ -30,14 +30,18 @@ from codec.words import counted, listed
 from program import streams
 from program.commands.ipc_evaluate import BaseFiles
 from program.comparison import draw
+from program.status import Status
 from program.terminal import colours_wanted
 from program.trouble import WENT_WRONG, Trouble
+from program.whole import write_whole
 
 FORMATS = ("table", "json", "csv", "html")
 _BY_SUFFIX = {".json": "json", ".csv": "csv", ".html": "html", ".htm": "html"}
 SUBMITTER, DAY, BASE = "submitter:", "day:", "base:"
 EVERYTHING = "all"
 MOST_RUNS = 12
+SHOWN_EVERY = 100
+"""Requests between two signs of life."""
 
 OpenBase = Callable[[Path | None], BaseFiles]
 """None: the base that is configured, or was named by --base."""
@@ -60,10 +64,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(asked: argparse.Namespace, open_base: OpenBase, *, now: float, out: TextIO | None = None) -> int:
+def run(
+    asked: argparse.Namespace,
+    open_base: OpenBase,
+    *,
+    now: float,
+    out: TextIO | None = None,
+    err: TextIO | None = None,
+) -> int:
     """The exit code. `now`: seconds since 1970."""
-    out = out or sys.stdout
-    chosen = _chosen(asked.runs, open_base)
+    out, status = out or sys.stdout, Status(err or sys.stderr)
+    try:
+        chosen = _chosen(asked.runs, open_base, status)
+    finally:
+        status.clear()
     found = report(chosen, _dice(asked.seed), iso_8601(now))
     form = asked.format or (_BY_SUFFIX.get(asked.output.suffix.lower()) if asked.output else None) or "table"
     if asked.output is None:
@@ -71,7 +85,7 @@ def run(asked: argparse.Namespace, open_base: OpenBase, *, now: float, out: Text
         streams.show(_written(found, form, width=width, colours=colours_wanted(out)), out)
         return 0
     try:
-        asked.output.write_text(_written(found, form), "utf-8", newline="")
+        write_whole(asked.output, _written(found, form).encode())
     except OSError as error:
         raise Trouble(f"{asked.output} cannot be written: {error.strerror}", code=WENT_WRONG) from None
     return 0
@@ -96,13 +110,13 @@ def _written(found: Report, form: str, *, width: int = 100, colours: bool = Fals
 # -- which requests
 
 
-def _chosen(wanted: Sequence[str], open_base: OpenBase) -> list[RunChosen]:
+def _chosen(wanted: Sequence[str], open_base: OpenBase, status: Status) -> list[RunChosen]:
     if len(wanted) > MOST_RUNS:
         raise Trouble(f"A report compares {MOST_RUNS} runs at most; {len(wanted)} were asked for")
-    base = _Requests(open_base(None))
+    base = _Requests(open_base(None), status)
     if not wanted:
         return list(_by_submitter(base))
-    runs = [_run_of(each, base, open_base) for each in wanted]
+    runs = [_run_of(each, base, open_base, status) for each in wanted]
     names = [run.name for run in runs]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise Trouble(f"Two runs are called {twice[0]!r}; give each its own name, as in --run NAME=WHAT")
@@ -122,7 +136,7 @@ def _by_submitter(base: "_Requests") -> Iterator[RunChosen]:
         yield RunChosen(name=submitter or "(no submitter)", tried=of_them)
 
 
-def _run_of(wanted: str, base: "_Requests", open_base: OpenBase) -> RunChosen:
+def _run_of(wanted: str, base: "_Requests", open_base: OpenBase, status: Status) -> RunChosen:
     name, equals, what = wanted.partition("=")
     what = what if equals else wanted
     if not name or not what:
@@ -134,7 +148,7 @@ def _run_of(wanted: str, base: "_Requests", open_base: OpenBase) -> RunChosen:
     elif what.startswith(DAY):
         found = base.of_day(what.removeprefix(DAY))
     elif what.startswith(BASE):
-        other = _Requests(open_base(Path(what.removeprefix(BASE)).expanduser()))
+        other = _Requests(open_base(Path(what.removeprefix(BASE)).expanduser()), status)
         found = other.all()
     else:
         pattern = what
@@ -147,8 +161,9 @@ def _run_of(wanted: str, base: "_Requests", open_base: OpenBase) -> RunChosen:
 class _Requests:
     """Those of a base, each read once."""
 
-    def __init__(self, files: BaseFiles) -> None:
+    def __init__(self, files: BaseFiles, status: Status) -> None:
         self._files = files
+        self._status = status
         self._read: dict[tuple[str, str], Tried] = {}
         self._ids: dict[str, str] | None = None
         self.path = files.path
@@ -189,4 +204,6 @@ class _Requests:
         if (day, id) not in self._read:
             papers = self._files.archived_papers(day, id) if day else self._files.papers(id)
             self._read[day, id] = tried(id, papers)
+            if len(self._read) % SHOWN_EVERY == 0:
+                self._status.show(f"{len(self._read):,} requests read  {id}")
         return self._read[day, id]

@@ -40,8 +40,8 @@ def show_status(deed: ShowStatus, clerk: Clerk, out: TextIO, err: TextIO) -> int
         fields |= {"failed": progress.failed, "server": totals}
         streams.show(msgspec.json.encode(fields).decode() + "\n", out)
     else:
-        streams.show("\n".join([f"{clerk.base}: {summary(progress)}", *_facts(totals)]) + "\n", out)
-        if totals is None:
+        streams.show("\n".join([f"{clerk.base}: {summary(progress)}", *_facts(totals, why)]) + "\n", out)
+        if why:
             streams.say(f"troupe: {printable(why)}. This is from the names of the files\n", err)
     return WENT_WRONG if progress.failed else 0
 
@@ -55,12 +55,12 @@ def watch(deed: WatchDesk, clerk: Clerk, out: TextIO | None = None) -> int:
         with tidily():
             streams.show(_HIDE if live else "", out)
             while True:
-                totals, progress, _ = _look(clerk)
+                totals, progress, why = _look(clerk)
                 first = progress.over if first is None else first
                 since = max(0, progress.over - first)
                 seen = Progress(progress.total, progress.succeeded, progress.failed, time.monotonic() - began, since)
                 width = shutil.get_terminal_size().columns - 1
-                picture = [line(seen, width), *(_facts(totals, width) if live else ())]
+                picture = [line(seen, width), *(_facts(totals, why, width) if live else ())]
                 text = "\n".join(picture) + "\n"
                 if live:
                     streams.show((_UP_AND_CLEAR.format(drawn) if drawn else "") + text, out)
@@ -81,7 +81,8 @@ def watch(deed: WatchDesk, clerk: Clerk, out: TextIO | None = None) -> int:
 
 
 def _look(clerk: Clerk) -> tuple[DeskTotals | None, Progress, str]:
-    """What the server says, if there is one; how far the requests have got; and why there is none, a sentence."""
+    """What the server says, if there is one; how far the requests have got; and a sentence that says why the names of
+    the files tell that. Empty: the server does."""
     try:
         totals = clerk.totals()
     except ServerAway as away:
@@ -91,16 +92,29 @@ def _look(clerk: Clerk) -> tuple[DeskTotals | None, Progress, str]:
             ) from None
         return None, Progress(*clerk.counts()), str(away).rstrip(".")
     by_state = totals.by_state
+    if why := _why_not_all(totals):
+        named = Progress(*clerk.counts())
+        return totals, named, why if named.total or by_state else ""
     succeeded, failed = by_state.get("success", 0), by_state.get("gave up", 0)
     cancelled = by_state.get("cancelled", 0)
     return totals, Progress(sum(by_state.values()) - cancelled, succeeded, failed), ""
 
 
-def _facts(totals: DeskTotals | None, width: int = 10_000) -> list[str]:
+def _why_not_all(totals: DeskTotals) -> str:
+    """Why this server does not know of all requests: another one sees to them, or nobody does, or it has just begun."""
+    if totals.down:
+        return "The server there may not know of all requests now"
+    if totals.filling:
+        return "The server there has just begun, and is still reading its journal"
+    return "" if totals.by_state else "The server there has seen to no request yet"
+
+
+def _facts(totals: DeskTotals | None, why: str, width: int = 10_000) -> list[str]:
+    """`why`: the server does not know how many stand where."""
     if totals is None:
         return []
     states = [f"{totals.by_state[state]:,} {state}" for state in STATES if totals.by_state.get(state)]
-    lines = [", ".join(states)] if states else []
+    lines = [", ".join(states)] if states and not why else []
     if totals.running:
         lines.append(f"{counted(totals.running, 'command')} running")
     if totals.lost:

@@ -163,9 +163,9 @@ class PaperBase:
         return self._drop(Tray.FAILED, id)
 
     async def health(self) -> BaseHealth:
-        about = self.withheld
+        count, whys = len(self.withheld), self.withheld[:20]
         return BaseHealth(
-            "/paper", self.gone, True, 0, 0, 0, len(self.quarantined), 0.0, withheld=len(about), withheld_reasons=about
+            "/paper", self.gone, True, 0, 0, 0, len(self.quarantined), 0.0, withheld=count, withheld_reasons=whys
         )
 
     # -- behind our back

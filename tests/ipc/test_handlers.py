@@ -291,9 +291,10 @@ def test_commands_are_answered(command: str, params: dict[str, Any], data: Any) 
 @pytest.mark.parametrize(
     ("command", "params", "sentence"),
     [
-        ("setMode", {"mode": "x"}, "the params of setMode are not right: Invalid enum value 'x', at mode"),
-        ("setMode", {}, "the params of setMode are not right: Object missing required field mode"),
-        ("submitPrompt", {"prompt": 7}, "the params of submitPrompt are not right: Expected str, got int, at prompt"),
+        ("setMode", {"mode": "x"}, "the params of setMode are not right: expected mode to be something else than 'x'"),
+        ("setMode", {}, "the params of setMode are not right: the field 'mode' is missing"),
+        ("submitPrompt", {"prompt": 7}, "the params of submitPrompt are not right: expected prompt to be a text, "
+         "and it is a whole number"),
         ("submitPrompt", {"prompt": " "}, "expected prompt to be a text, but it is empty"),
         ("nope", {}, "there is no command 'nope'; expected one of getCurrentState, listCommands, ping, setMode, "
          "submitPrompt"),

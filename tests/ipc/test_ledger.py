@@ -288,13 +288,13 @@ async def test_a_list_is_read_to_its_end_by_after(autojump_clock: object) -> Non
 @pytest.mark.parametrize(
     ("query", "wrong"),
     [
-        ({"state": "lost"}, "Invalid enum value|invalid enum value"),
+        ({"state": "lost"}, "expected state to be something else than 'lost'"),
         ({"limit": "many"}, "expected limit to be a number"),
-        ({"limit": "501"}, "500"),
-        ({"order": "best"}, "enum value"),
+        ({"limit": "501"}, "expected limit to be a number from 0 to 500, not '501'"),
+        ({"order": "best"}, "expected order to be something else"),
         ({"colour": "red"}, "'colour' is not known here"),
-        ({"text": "x" * 201}, "200"),
-        ({"after": "x" * 129}, "128"),
+        ({"text": "x" * 201}, "expected text to have at most 200 characters"),
+        ({"after": "x" * 129}, "expected after to have at most 128 characters"),
     ],
 )
 async def test_a_query_that_is_wrong_is_answered_in_words(
@@ -315,12 +315,12 @@ async def test_states_can_be_given_with_commas_and_underscores(autojump_clock: o
     ("body", "wrong"),
     [
         (b"", "expected JSON"),
-        (b"[1]", "expected `object`"),
+        (b"[1]", "expected it to be an object, and it is an array"),
         (b"\xff\xfe", "expected JSON"),
         (b'{"requests": []}', "at least one"),
-        (b'{"requests": [{"command": ""}]}', "length"),
-        (b'{"requests": [{"command": "ping", "parms": {}}]}', "unknown field `parms`"),
-        (b'{"requests": [{"command": "ping", "params": []}]}', "expected `object`"),
+        (b'{"requests": [{"command": ""}]}', "to have at least 1 character"),
+        (b'{"requests": [{"command": "ping", "parms": {}}]}', "the field 'parms' is not known in requests\\[0\\]"),
+        (b'{"requests": [{"command": "ping", "params": []}]}', "params to be an object, and it is an array"),
         (b'{"requests": [{"command": "ping", "id": "../x"}]}', "request 1 of 1 cannot be taken: '../x' is no id"),
         (b'{"requests": [{"command": "a", "id": "x"}, {"command": "b", "id": "x"}]}', "ask for different things"),
         (b'{"requests": [{"command": "a", "params": {"a": ' + b"[" * 50_000 + b"]" * 50_000 + b"}}]}", "nested"),

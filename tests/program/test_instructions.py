@@ -61,8 +61,8 @@ def test_an_instruction_is_its_prompt_what_is_expected_and_what_goes_along(tmp_p
 @pytest.mark.parametrize(
     ("found", "sentence"),
     [
-        (b"{", " is not JSON: Input data was truncated"),
-        (b"[" * 100_000, " is not JSON: "),
+        (b"{", " is not JSON: input data was truncated"),
+        (b"[" * 100_000, " cannot be read: it is nested too deeply"),
         ([], ": expected a list of instructions, and it is empty"),
         ({"instructions": []}, ": expected a list of instructions, and it is empty"),
         ({"a": 1}, ": expected a list of instructions, and it is an object"),
@@ -91,8 +91,7 @@ def test_a_file_of_anything_else_is_refused_in_a_sentence(tmp_path: Path, found:
     file = written(tmp_path, found)
     with pytest.raises(Trouble) as refused:
         read(file)
-    said = str(refused.value)
-    assert said == f"{file}{sentence}" if not sentence.endswith(": ") else said.startswith(f"{file}{sentence}")
+    assert str(refused.value) == f"{file}{sentence}"
 
 
 def test_a_file_may_be_as_large_as_it_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

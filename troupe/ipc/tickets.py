@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import trio
 
+from codec.decoding import fault
 from codec.ipc import Request, Wishes, checked, write_request
 from codec.ipc.request import LONGEST_COMMAND
 from codec.words import lasting
@@ -277,7 +278,7 @@ def _made(command: str, params: dict[str, Any] | None, id: str | None, wishes: d
         changed = None if params == written else _changed(params, written, "params")
         request = Request(id=name, command=command, params=written, wishes=msgspec.convert(wishes, Wishes))
     except msgspec.ValidationError as wrong:
-        raise BadParams(f"The request of {command} is not right: {wrong}") from None
+        raise BadParams(f"The request of {command} is not right: {fault(wrong)}") from None
     except (TypeError, ValueError, RecursionError) as wrong:
         raise BadParams(f"The params of {command} cannot be written as JSON: {wrong}") from None
     if changed is not None:

@@ -80,7 +80,9 @@ class DeskHealth extends HouseElement {
     put(this.#withheld, withheld ? `${files(withheld)} cannot be read now, and will be tried again:` : "");
     this.#withheld.hidden = this.#unread.hidden = withheld === 0;
     mark(this.#withheld, "data-tone", "warn");
-    list(this.#unread, totals.withheld_reasons ?? []);
+    const unread = totals.withheld_reasons ?? [];
+    list(this.#unread, unread.length && withheld > unread.length
+      ? [...unread, `and ${format.count(withheld - unread.length)} more.`] : unread);
     const lost = totals.lost ? ` ${commands(totals.lost)} did not end in time, and may run still.` : "";
     put(this.#peer, (totals.peer || "Nothing is known yet.") + lost);
     mark(this.#peer, "data-tone", lonely ? "warn" : null);

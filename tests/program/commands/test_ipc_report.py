@@ -3,12 +3,17 @@
 import argparse
 import io
 import json
+import os
+import signal
+import stat
 from pathlib import Path
 
 import pytest
 
 from codec.ipc.report import Papers
+from program import status
 from program.commands import ipc_report
+from program.ending import EndedBySignal
 from program.trouble import Trouble
 from tests.program.commands.test_ipc_evaluate import PaperFiles, answered, evaluate
 
@@ -122,9 +127,77 @@ def test_of_the_days_there_are_the_last_three_are_named(
         made(bases, "--run", "x=day:2020-01-01")
 
 
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+@pytest.mark.parametrize("fault", [OSError(28, "No space left on device"), EndedBySignal(signal.SIGINT)])
+@pytest.mark.parametrize("before", [None, "an older report"])
+def test_a_report_is_there_as_a_whole_or_its_file_is_as_it_was(
+    bases: dict[Path | None, PaperFiles],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    step: str,
+    fault: BaseException,
+    before: str | None,
+) -> None:
+    def fail(*_: object) -> None:
+        raise fault
+
+    target = tmp_path / "r.html"
+    if before is not None:
+        target.write_text(before)
+    monkeypatch.setattr(os, step, fail)
+    with pytest.raises((Trouble, EndedBySignal)):
+        made(bases, "--output", str(target))
+    assert [each.read_text() for each in tmp_path.iterdir()] == ([] if before is None else [before])
+
+
+def test_a_report_takes_the_place_of_what_its_name_means(
+    bases: dict[Path | None, PaperFiles], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link stays one, the permissions stay, and a pipe, or a file in a folder that takes no names, is written to."""
+    target, link, pipe = tmp_path / "r", tmp_path / "link", tmp_path / "pipe"
+    target.touch()
+    target.chmod(0o640)
+    link.symlink_to("r")
+    made(bases, "--output", str(link))
+    assert link.is_symlink()
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    written = target.read_text()
+    os.mkfifo(pipe)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        made(bases, "--output", str(pipe))
+        assert os.read(reading, 1 << 20).decode() == written
+    finally:
+        os.close(reading)
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    target.write_text("")
+    monkeypatch.setattr(os, "replace", refuse)
+    made(bases, "--output", str(target))
+    assert target.read_text() == written
+    assert {each.name for each in tmp_path.iterdir()} == {"r", "link", "pipe"}
+
+
 def test_a_file_that_cannot_be_written_is_named(bases: dict[Path | None, PaperFiles], tmp_path: Path) -> None:
     with pytest.raises(Trouble, match="cannot be written: Is a directory"):
         made(bases, "--output", str(tmp_path))
+
+
+def test_whoever_waits_for_a_large_report_sees_how_far_it_is(
+    bases: dict[Path | None, PaperFiles], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(status, "is_terminal", lambda _: True)
+    bases[None].here = {f"plain-{number:03}": answered(f"plain-{number:03}", "a cat") for number in range(250)}
+    bases[None].put_away = {}
+    out, err = io.StringIO(), io.StringIO()
+    parser = argparse.ArgumentParser()
+    ipc_report.add_arguments(parser)
+    assert ipc_report.run(parser.parse_args([]), bases.__getitem__, now=0.0, out=out, err=err) == 0
+    seen = [line.rstrip() for line in err.getvalue().split("\r")]
+    assert seen == ["", "100 requests read  plain-099", "200 requests read  plain-199", "\x1b[K"]
+    assert "requests read" not in out.getvalue()
 
 
 def test_an_empty_base_is_said() -> None:

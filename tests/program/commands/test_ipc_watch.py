@@ -97,3 +97,37 @@ def test_status_says_why_no_server_could_be_asked_and_not_that_there_is_none(bas
     out, err = io.StringIO(), io.StringIO()
     assert show_status(ShowStatus(None, json=False), clerk, out, err) == 0
     assert err.getvalue() == f"troupe: {why.rstrip('.')}. This is from the names of the files\n"
+
+
+@pytest.mark.parametrize(
+    ("totals", "said"),
+    [
+        (DeskTotals(by_state={}, down="Process 7 answers the requests."), "may not know of all requests now"),
+        (DeskTotals(by_state={"success": 2}, down="Process 7 answers."), "may not know of all requests now"),
+        (DeskTotals(by_state={"success": 2}, filling=True), "has just begun, and is still reading its journal"),
+        (DeskTotals(by_state={}), "has seen to no request yet"),
+    ],
+)
+def test_a_server_that_does_not_know_of_all_requests_is_not_believed_that_all_are_over(
+    base: Path, monkeypatch: pytest.MonkeyPatch, totals: DeskTotals, said: str
+) -> None:
+    """One that stands by while another one serves, one that has just begun, and one without a client end."""
+    counts = iter([(9, 2, 0), (9, 2, 0), (9, 3, 0), (9, 8, 1)])
+    clerk: Any = SimpleNamespace(base=base, totals=lambda: totals, counts=lambda: next(counts))
+    out, err = io.StringIO(), io.StringIO()
+    assert show_status(ShowStatus(None, json=False), clerk, out, err) == 0
+    assert out.getvalue().splitlines() == [
+        f"{base}: 9 requests: 2 answered, 7 under way",
+        *([totals.down] if totals.down else []),
+    ]
+    assert err.getvalue() == f"troupe: The server there {said}. This is from the names of the files\n"
+    monkeypatch.setattr(ipc_status, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda _: None))
+    assert watch(WatchDesk(until_done=True), clerk, io.StringIO()) == 1
+    assert not list(counts)
+
+
+def test_a_server_at_an_empty_folder_is_believed(base: Path) -> None:
+    clerk: Any = SimpleNamespace(base=base, totals=lambda: DeskTotals(by_state={}), counts=lambda: (0, 0, 0))
+    out, err = io.StringIO(), io.StringIO()
+    assert show_status(ShowStatus(None, json=False), clerk, out, err) == 0
+    assert (out.getvalue(), err.getvalue()) == (f"{base}: 0 requests: 0 answered\n", "")
