@@ -194,7 +194,7 @@ class Shelf(Actor[ShelfMessage]):
                 await self._forget_what_is_not_obeyed()
             case Looks(panel, id):
                 if panel in self._panels:
-                    self._panels[panel] = self._current = id
+                    self._looks(panel, id)
             case ChangeSettings(panel, changes):
                 await self._change_settings(panel, changes)
             case SettingsNow(reply):
@@ -264,6 +264,7 @@ class Shelf(Actor[ShelfMessage]):
     async def _forget_the_oldest(self) -> None:
         while len(self._listed) + len(self._gone) > MOST:
             await self._forget(next(iter(self._gone or self._listed)))
+        self._mind_current()
 
     async def _forget(self, id: str) -> None:  # noqa: A002
         known = self._identities.pop(id, None) is not None
@@ -308,7 +309,18 @@ class Shelf(Actor[ShelfMessage]):
                 self._publish()
         self._mind_current()
 
+    def _looks(self, panel: ActorRef[PanelMessage], id: str) -> None:  # noqa: A002
+        if id in self._taken_off:  # by another page, while this one was opening it
+            self._panels[panel] = None
+            tell(panel, TakenOff(id))
+            return
+        self._panels[panel] = id
+        if id != self._current and id in self._listed:
+            self._current = id
+            self._publish()
+
     def _mind_current(self) -> None:
+        """Invariant: the current problem is in the list."""
         if self._current is not None and self._current not in self._listed:
             self._current = next(reversed(self._listed), None)
 
@@ -362,7 +374,7 @@ class Shelf(Actor[ShelfMessage]):
         if not gone and not problems and current == self._current:
             return
         self._told = dict(self._listed), self._current
-        if len(self._listed) <= max(TOLD_WHOLE, len(problems)):
+        if (gone or problems) and len(self._listed) <= max(TOLD_WHOLE, len(problems)):
             self._tell_all(self._problems())
         else:
             self._tell_all(StateProblemsChanged(gone, problems, self._current))
