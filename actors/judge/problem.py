@@ -163,9 +163,9 @@ class Problem(Actor[ProblemMessage]):
 
     async def handle(self, message: ProblemMessage) -> None:
         match message:
-            case Arrived(task, place, reply, again):
+            case Arrived(task, place, reply, at, again):
                 try:
-                    reply.set(await self._arrived(task, place, again=again))
+                    reply.set(await self._arrived(task, place, at, again=again))
                 except (OSError, StoreError, KernelError) as error:  # the intake keeps the post and tries again
                     reply.fail(error)
                     if self._found is not None:  # some or all of the tests may be there, and somebody may know others
@@ -209,7 +209,7 @@ class Problem(Actor[ProblemMessage]):
 
     # -- what is posted
 
-    async def _arrived(self, task: Task, place: TaskPlace, *, again: bool) -> Listed:
+    async def _arrived(self, task: Task, place: TaskPlace, at: float, *, again: bool) -> Listed:
         before = self._found
         with self.atomic():
             found = await self._folders.add(self._names, partial(_new_cases, task, again=again))
@@ -220,7 +220,7 @@ class Problem(Actor[ProblemMessage]):
             contest_id=place.contest_id,
             task_id=place.task_id,
             identity=place.identity,
-            at=self._wall(),
+            at=at,
         )
         await self._keeping.keep(kept)
         self._kept = kept
