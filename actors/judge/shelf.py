@@ -67,8 +67,9 @@ MOST = 2_000
 """Problems that are remembered."""
 TOLD_WHOLE = 50
 """A list of up to so many problems is told as a whole each time."""
-MOST_PLACES = 2 * MOST
-"""Folders that are known to belong to a problem, even if it was not written yet."""
+MOST_PLACES = 3 * MOST
+"""Folders that are known to belong to a problem: of those in the list, those taken off it, and others that were not
+written yet. Theirs are asked for anew at each attempt, so the oldest may be forgotten."""
 MOST_UNHEARD = 4
 
 
@@ -225,10 +226,19 @@ class Shelf(Actor[ShelfMessage]):
             known = self._identities.get(where.id)
             if known is None or known == where.identity:
                 self._identities[where.id] = where.identity
-                while len(self._identities) > MOST_PLACES:
-                    del self._identities[next(iter(self._identities))]
+                if len(self._identities) > MOST_PLACES:
+                    self._forget_a_place()
                 return where
             number += 1
+
+    def _forget_a_place(self) -> None:
+        """The oldest of a problem that is not remembered. Those before it come to the end, so they are not looked at
+        again soon."""
+        for id in list(self._identities):  # noqa: A001 - as on the wire
+            identity = self._identities.pop(id)
+            if id not in self._listed and id not in self._gone and id not in self._taken_off:
+                return
+            self._identities[id] = identity
 
     async def _changed(self, listed: Listed, *, arrived: bool, number: int) -> None:
         self._newer.add(listed.id)
