@@ -82,6 +82,8 @@ APART_SECONDS = 0.05
 MOST_FAILURES = 3
 MOST_ASIDE, MOST_ASIDE_BYTES = 100, 256 << 20
 COMPLAIN_SECONDS = 1.0
+INSTANT = 1e-6
+"""Seconds between two posts at least."""
 
 PASSING = (TooSlow, TooManyChildren, NobodyThere, MailboxFull, StoreError)
 """Errors that are not the post's own fault."""
@@ -101,6 +103,9 @@ class Intake(Actor[IntakeMessage]):
         self._queue = Queue(at_once_bytes=AT_ONCE_BYTES)
         self._number = 0
         """The number of the last post."""
+        self._at = 0.0
+        """When the last post was taken up. A list that is made of the store is in the order of these times, and pages
+        are told of posts in the order in which they were taken up: so no two are equal."""
         self._coming = self._near = 0
         """Bytes of posts that the store does not have yet, and of posts whose tasks are in memory."""
         self._resting: dict[int, Post] = {}
@@ -218,6 +223,7 @@ class Intake(Actor[IntakeMessage]):
     def _go_on(self) -> None:
         while (post := self._queue.take(BESIDE if self._coming else AT_ONCE)) is not None:
             before, self._last = self._last, trio.Event()
+            post.at = self._at = max(self._problems.wall(), self._at + INSTANT)
             self.run_beside(self._take_in, post, before, self._last)
         rest = f", {len(self._resting):,} of them to be tried again" if self._resting else ""
         self.note = f"{self._taken_in:,} taken in"
@@ -306,7 +312,7 @@ class Intake(Actor[IntakeMessage]):
 
     async def _hand_over(self, post: Post, task: Task, place: TaskPlace) -> Listed:
         problem = await self._problems.actor(self.stage.registry, place.id)
-        return await problem.ask(partial(Arrived, task, place, again=post.again), timeout=SECONDS)
+        return await problem.ask(partial(Arrived, task, place, at=post.at, again=post.again), timeout=SECONDS)
 
     # -- coming to an end
 

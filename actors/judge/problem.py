@@ -163,11 +163,13 @@ class Problem(Actor[ProblemMessage]):
 
     async def handle(self, message: ProblemMessage) -> None:
         match message:
-            case Arrived(task, place, reply, again):
+            case Arrived(task, place, reply, at, again):
                 try:
-                    reply.set(await self._arrived(task, place, again=again))
+                    reply.set(await self._arrived(task, place, at, again=again))
                 except (OSError, StoreError, KernelError) as error:  # the intake keeps the post and tries again
                     reply.fail(error)
+                    if self._found is not None:  # some or all of the tests may be there, and somebody may know others
+                        await self._look()
             case OpenFor(panel, anew, settings):
                 await self._opened(panel, settings, anew=anew)
             case Left(panel):
@@ -207,24 +209,26 @@ class Problem(Actor[ProblemMessage]):
 
     # -- what is posted
 
-    async def _arrived(self, task: Task, place: TaskPlace, *, again: bool) -> Listed:
+    async def _arrived(self, task: Task, place: TaskPlace, at: float, *, again: bool) -> Listed:
         before = self._found
         with self.atomic():
-            found = self._found = await self._folders.add(self._names, partial(_new_cases, task, again=again))
-        self._kept = msgspec.structs.replace(
+            found = await self._folders.add(self._names, partial(_new_cases, task, again=again))
+        kept = msgspec.structs.replace(
             self._as_it_stands(),
             task=msgspec.structs.replace(task, tests=()),
+            cases=len(found.cases),
             contest_id=place.contest_id,
             task_id=place.task_id,
             identity=place.identity,
-            at=self._wall(),
+            at=at,
         )
-        await self._keeping.keep(self._kept)
+        await self._keeping.keep(kept)
+        self._kept = kept
         self._take(found)
         if self._audience.panels:  # to make the message takes longer than to read a post
             self._tell_change(before)
         self._look_around()
-        return self._kept.listed
+        return kept.listed
 
     def _as_it_stands(self) -> Kept:
         contest_id, task_id = self._names

@@ -67,8 +67,9 @@ MOST = 2_000
 """Problems that are remembered."""
 TOLD_WHOLE = 50
 """A list of up to so many problems is told as a whole each time."""
-MOST_PLACES = 2 * MOST
-"""Folders that are known to belong to a problem, even if it was not written yet."""
+MOST_PLACES = 3 * MOST
+"""Folders that are known to belong to a problem: of those in the list, those taken off it, and others that were not
+written yet. Theirs are asked for anew at each attempt, so the oldest may be forgotten."""
 MOST_UNHEARD = 4
 
 
@@ -194,7 +195,7 @@ class Shelf(Actor[ShelfMessage]):
                 await self._forget_what_is_not_obeyed()
             case Looks(panel, id):
                 if panel in self._panels:
-                    self._panels[panel] = self._current = id
+                    self._looks(panel, id)
             case ChangeSettings(panel, changes):
                 await self._change_settings(panel, changes)
             case SettingsNow(reply):
@@ -225,10 +226,19 @@ class Shelf(Actor[ShelfMessage]):
             known = self._identities.get(where.id)
             if known is None or known == where.identity:
                 self._identities[where.id] = where.identity
-                while len(self._identities) > MOST_PLACES:
-                    del self._identities[next(iter(self._identities))]
+                if len(self._identities) > MOST_PLACES:
+                    self._forget_a_place()
                 return where
             number += 1
+
+    def _forget_a_place(self) -> None:
+        """The oldest of a problem that is not remembered. Those before it come to the end, so they are not looked at
+        again soon."""
+        for id in list(self._identities):  # noqa: A001 - as on the wire
+            identity = self._identities.pop(id)
+            if id not in self._listed and id not in self._gone and id not in self._taken_off:
+                return
+            self._identities[id] = identity
 
     async def _changed(self, listed: Listed, *, arrived: bool, number: int) -> None:
         self._newer.add(listed.id)
@@ -264,6 +274,7 @@ class Shelf(Actor[ShelfMessage]):
     async def _forget_the_oldest(self) -> None:
         while len(self._listed) + len(self._gone) > MOST:
             await self._forget(next(iter(self._gone or self._listed)))
+        self._mind_current()
 
     async def _forget(self, id: str) -> None:  # noqa: A002
         known = self._identities.pop(id, None) is not None
@@ -308,7 +319,18 @@ class Shelf(Actor[ShelfMessage]):
                 self._publish()
         self._mind_current()
 
+    def _looks(self, panel: ActorRef[PanelMessage], id: str) -> None:  # noqa: A002
+        if id in self._taken_off:  # by another page, while this one was opening it
+            self._panels[panel] = None
+            tell(panel, TakenOff(id))
+            return
+        self._panels[panel] = id
+        if id != self._current and id in self._listed:
+            self._current = id
+            self._publish()
+
     def _mind_current(self) -> None:
+        """Invariant: the current problem is in the list."""
         if self._current is not None and self._current not in self._listed:
             self._current = next(reversed(self._listed), None)
 
@@ -362,7 +384,7 @@ class Shelf(Actor[ShelfMessage]):
         if not gone and not problems and current == self._current:
             return
         self._told = dict(self._listed), self._current
-        if len(self._listed) <= max(TOLD_WHOLE, len(problems)):
+        if (gone or problems) and len(self._listed) <= max(TOLD_WHOLE, len(problems)):
             self._tell_all(self._problems())
         else:
             self._tell_all(StateProblemsChanged(gone, problems, self._current))

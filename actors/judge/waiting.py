@@ -68,6 +68,8 @@ class Post(Struct, eq=False):
     where: Where = KEEPING
     task: Task | None = None
     """None: it has to be read from the store."""
+    at: float = 0.0
+    """When it was last taken up, in seconds of the wall clock."""
     again: bool = False
     """Whether it may have been begun before and left half done."""
     tries: int = 0

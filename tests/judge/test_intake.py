@@ -116,10 +116,13 @@ async def test_a_page_follows_what_was_posted_first_and_not_what_was_written_fir
         await court.take_in(B, batch={"id": "b", "size": 2})
         assert ("abc1", "abc1_b", "tests", "1.in") in court.folders.files
         assert not page.all("state/update")
+        await trio.sleep(1)
         slow.set()
         await court.settled()
         assert [said["problem"]["id"] for said in page.all("state/update")] == [A]
         assert [problem["id"] for problem in (await page.heard("state/problems"))["problems"]] == [A, B]
+    async with judging(directory, court.folders) as court:  # and the next server has the same list
+        assert (await court.page()).listed == [A, B]
 
 
 async def test_more_posts_than_may_wait_are_refused_in_words_which_a_page_hears(

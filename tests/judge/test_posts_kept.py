@@ -1,21 +1,24 @@
 """A post that was answered is never lost: its form in the store, and its way from there after each kind of end."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 import trio
 
+from actors.judge.given import Names
 from actors.judge.intake import AT_ONCE, MOST_FAILURES, NotKept
+from actors.judge.keeping import PROBLEMS
+from actors.judge.merge import NewCase
 from actors.judge.posts import ASIDE, PART, PARTS, PREFIX, Posts, encode, read
 from actors.judge.waiting import Post
 from actors.kernel import KernelError
 from actors.store import STORE, Refused, StateDirectory, StoreClient
 from actors.store.database import Database
-from actors.store.operations import Append
+from actors.store.operations import Append, Put
 from codec.judge import Sample, Task
-from tests.judge.kit import FULL, Court, Folders, judging, post
+from tests.judge.kit import FULL, Court, Folders, Found, judging, post
 
 A, B, C = "abc1/abc1_a", "abc1/abc1_b", "abc1/abc1_c"
 
@@ -317,3 +320,38 @@ async def test_without_an_intake_a_post_is_refused_in_words(directory: StateDire
         await court["intake"].stop()
         with pytest.raises(KernelError):
             await court.desk.receive(post(A))
+
+
+@pytest.mark.parametrize("what", ["the store", "the disk, in the middle"])
+async def test_tests_that_were_written_are_told_though_the_post_is_to_be_tried_again(
+    directory: StateDirectory, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    execute = Database.execute
+
+    def full(database: Database, jobs: Sequence[Any]) -> list[object]:
+        refused = Refused("there is no space left")
+        return [
+            refused if isinstance(job, Put) and job.space == PROBLEMS else execute(database, [job])[0] for job in jobs
+        ]
+
+    class CutShort(Folders):
+        async def add(self, task: Names, choose: Callable[[Any], Sequence[NewCase]]) -> Found:
+            found = await super().add(task, choose)
+            if what == "the store" or 4 not in found.cases:
+                return found
+            raise FULL
+
+    four = [(f"{number}\n", f"{number}\n") for number in range(1, 5)]
+    async with judging(directory, CutShort()) as court:
+        await court.take_in(A)
+        page, other = await court.page(), await court.page()
+        if what == "the store":
+            monkeypatch.setattr(Database, "execute", full)
+        await court.desk.receive(post(A, *four, name="another name"))
+        await court.settled()
+        shown = page.all("state/update")[-1]["problem"]
+        assert [case["index"] for case in shown["cases"]] == [1, 2, 3, 4]
+        assert shown["name"] == "abc1_a"  # the rest of the post is not kept yet
+        await trio.sleep(0.5)
+        assert [each["cases"] for each in other.knows()] == [4]
+        assert await waiting(court) == 1

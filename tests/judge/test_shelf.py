@@ -8,7 +8,7 @@ from actors.store import STORE, Refused, StateDirectory, StoreClient
 from actors.store.database import Database
 from actors.store.messages import Write
 from codec.judge import Compare, RunSettings
-from tests.judge.kit import Court, Folders, Json, Machine, Page, judging, right
+from tests.judge.kit import FULL, Court, Folders, Json, Machine, Page, judging, right
 
 A, B, C = "abc1/abc1_a", "abc1/abc1_b", "abc1/abc1_c"
 
@@ -113,6 +113,28 @@ async def test_two_problems_of_one_folder_name_get_two_folders_and_the_same_the_
     async with judging(directory, court.folders) as court:
         await court.take_in(A, **fields("two.example"))
         assert (await court.page()).listed == ["club/sums", "club/sums-2"]
+
+
+@pytest.mark.parametrize("off", [False, True])
+async def test_however_many_cannot_be_written_a_folder_stays_that_of_its_problem(
+    directory: StateDirectory, monkeypatch: pytest.MonkeyPatch, off: bool
+) -> None:
+    monkeypatch.setattr("actors.judge.shelf.MOST_PLACES", 3)
+    full = False
+    folders = Folders(trouble=lambda call, task: FULL if call == "add" and full else None)
+    async with judging(directory, folders) as court:
+        await court.take_in(A, url="https://one.example/x", group="Club", name="Sums")
+        page = await court.page()
+        if off:
+            await page.say("ui/forget", id="club/sums")
+        await court.settled()
+        full = True
+        await court.take_in(*(f"abc1/abc1_{letter}" for letter in "abcdefgh"))
+        full = False
+        await court.take_in(A, url="https://two.example/x", group="Club", name="Sums")
+        await trio.sleep(1)
+        assert ("club", "sums-2", "main.py") in folders.files
+        assert len([path for path in folders.files if path[:2] == ("club", "sums")]) == 7
 
 
 async def test_folders_that_were_there_before_are_problems_too(directory: StateDirectory) -> None:

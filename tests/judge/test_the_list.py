@@ -1,10 +1,16 @@
 """The list of problems is true: a problem that is gone leaves it, one that was taken off stays off, and a page that
 does not follow keeps its problem."""
 
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
 import pytest
 import trio
 
 from actors.judge.messages.problem import LookAgain
+from actors.judge.messages.shelf import Looks
+from actors.kernel import ActorRef
 from actors.store import Refused, StateDirectory
 from actors.store.database import Database
 from actors.store.messages import Write
@@ -286,3 +292,78 @@ async def test_an_edit_of_a_problem_that_a_page_has_just_left_does_not_bring_it_
         await page.say("ui/openProblem", id=B)
         assert await shown(court, page) == B
         assert panel.alive
+
+
+# -- the current problem
+
+
+async def test_the_current_problem_is_in_the_list_and_every_page_knows_it(
+    directory: StateDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever was done: pages that have been there all the time know what one knows that comes now."""
+    monkeypatch.setattr("actors.judge.shelf.MOST", 3)
+    folders = Folders()
+    async with judging(directory, folders) as court:
+        pages = [await court.page(), await court.page()]
+        batch: Json = {"batch": {"id": "b2", "size": len(CONTEST)}}
+        steps: list[tuple[str, Callable[[], Awaitable[object]]]] = [
+            ("several posts", partial(arrives, court, A, B)),
+            ("another page opens one", partial(pages[1].say, "ui/openProblem", id=A)),
+            ("nothing new", partial(arrives, court, A)),
+            ("more of one contest than are remembered", partial(arrives, court, *CONTEST, **batch)),
+            ("one of them again", partial(pages[0].say, "ui/openProblem", id=CONTEST[-1])),
+            ("it is taken off", partial(pages[0].say, "ui/forget", id=CONTEST[-1])),
+            ("it was just being opened", partial(looks, court, CONTEST[-1])),
+            ("one that is long forgotten was just being opened", partial(looks, court, A)),
+            ("the folder is gone", partial(loses, folders, pages[1])),
+            ("others are posted", partial(arrives, court, B, C)),
+        ]
+        for what, do in steps:
+            await do()
+            await trio.sleep(1)
+            known = [(each.knows(), told_current(each)) for each in pages]
+            fresh = await court.page(greets=False)
+            await fresh.heard("state/problems")
+            current = told_current(fresh)
+            assert current in [each["id"] for each in fresh.knows()], what
+            assert known == [(fresh.knows(), current)] * 2, what
+            fresh.leave()
+            await court.settled()
+
+
+async def test_of_the_current_problem_alone_no_page_is_told_the_whole_list(directory: StateDirectory) -> None:
+    async with judging(directory) as court:
+        await court.take_in(A, B)
+        page, other = await court.page(), await court.page()
+        before = len(page.all("state/problems"))
+        await other.say("ui/openProblem", id=A)
+        await trio.sleep(1)
+        assert page.told[-1] == {"type": "state/problemsChanged", "current": A}
+        assert len(page.all("state/problems")) == before
+
+
+async def test_a_page_that_opens_what_another_is_just_taking_off_does_not_show_it(directory: StateDirectory) -> None:
+    async with judging(directory) as court:
+        await court.take_in(A, B)
+        page, other = await court.page(), await court.page()
+        await other.say("ui/forget", id=A)
+        await page.say("ui/openProblem", id=A)
+        assert await told(page) == [B]
+        assert await shown(court, page) is None
+
+
+CONTEST = [f"abc2/abc2_{letter}" for letter in "abcde"]
+
+
+def told_current(page: Page) -> str | None:
+    return [said.get("current") for said in page.told if said["type"].startswith("state/problems")][-1]
+
+
+async def looks(court: Court, task: str) -> None:
+    panel: ActorRef[Any] = court["panels"].children()[0]
+    await court["shelf"].send(Looks(panel, task))
+
+
+async def loses(folders: Folders, page: Page) -> None:
+    assert remove(folders, told_current(page) or "")
+    await page.say("ui/look")

@@ -105,6 +105,7 @@ class _Connection(TCPServer):
         wording: Wording,
     ) -> None:
         super().__init__(app, config, context, LifespanState({}), cast("trio.SSLStream[trio.SocketStream]", wire))
+        self._wire = wire
         self._ends = ends
         self._secure = secure
         self._wording = wording
@@ -126,6 +127,7 @@ class _Connection(TCPServer):
                     client,
                     server,
                     self.protocol_send,
+                    wire=self._wire,
                     wording=self._wording,
                 )
                 self.protocol = cast(Any, protocol)
@@ -189,19 +191,29 @@ class _Idleness:
 
 
 class _Http11(H11Protocol):
-    def __init__(self, *facts: Any, wording: Wording) -> None:
+    def __init__(self, *facts: Any, wire: Wire, wording: Wording) -> None:
         super().__init__(*facts)
         self.connection = _Conversation(h11.SERVER, max_incomplete_event_size=self.config.h11_max_incomplete_size)
+        self._wire = wire
         self._wording = wording
         self.reading = trio.CancelScope()
         """The connection's reader works in it."""
 
     async def handle(self, event: Event) -> None:
-        """If the next request comes before this one is answered, Hypercorn 0.18's reader waits until the answer has
-        been sent. If the client has gone, that never happens, and the reader would wait for ever."""
+        """Hypercorn 0.18 does two things here that depend on what the client does afterwards:
+
+          - If the next request comes before this one is answered, its reader waits until the answer has been sent. If
+            the client has gone, that never happens, and the reader would wait for ever.
+          - It takes the end of what the client sends for the end of the client, and cancels the application. But a
+            client that has sent whole requests may have said all, and still wait for the answers.
+
+        So the reader of a client that is still there waits. The end of the answer ends the connection and the wait.
+        """
         await super().handle(event)
         if isinstance(event, Closed):
             self.reading.cancel()
+        elif isinstance(event, RawData) and not event.data and self.stream is not None:
+            await self._wire.until_gone()
 
     async def _check_protocol(self, event: h11.Request) -> None:
         """Hypercorn's switch to HTTP/2, which is left out."""

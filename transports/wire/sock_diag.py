@@ -75,22 +75,29 @@ class SockDiag:
 
     def owner(self, near: End, far: End) -> int | None:
         """The uid of the owner of the connection's end at `near`; None if that end, or its owner, no longer exists."""
-        found = self._look(near, far)
-        if found is None or found.state not in CONNECTED or found.pair != _pair(near, far):
+        found = self._connection(near, far)
+        if found is None:
             return None
         return found.uid if found.uid or found.inode else None
 
+    def is_held(self, near: End, far: End) -> bool:
+        """Whether a process of this machine still holds the connection's end at `near`."""
+        found = self._connection(near, far)
+        return found is not None and found.inode != 0
+
     def unread(self, near: End, far: End) -> int | None:
         """How many bytes lie unread in the connection's end at `near`; None if that end is not on this machine."""
-        found = self._look(near, far)
-        if found is None or found.state not in CONNECTED or found.pair != _pair(near, far):
-            return None
-        return found.unread
+        found = self._connection(near, far)
+        return None if found is None else found.unread
 
     def listener(self, at: End) -> int | None:
         """The uid of the listener there. If it is known, this kernel can answer such questions."""
         found = self._look(at, (at[0], 0))
         return found.uid if found is not None and found.state == LISTEN and found.inode else None
+
+    def _connection(self, near: End, far: End) -> SocketEntry | None:
+        found = self._look(near, far)
+        return None if found is None or found.state not in CONNECTED or found.pair != _pair(near, far) else found
 
     def _look(self, near: End, far: End) -> SocketEntry | None:
         self._sequence = (self._sequence + 1) & 0xFFFFFFFF

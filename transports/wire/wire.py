@@ -41,6 +41,7 @@ from contextlib import suppress
 import trio
 
 from transports.wire.lookout import Lookout
+from transports.wire.presence import until_gone
 from transports.wire.progress import read_by_client
 from transports.wire.turns import LONG, MOMENT, REST, turns
 
@@ -179,6 +180,10 @@ class Wire(trio.abc.HalfCloseableStream):
                 self._inflow = OVER
             return data
         raise trio.ClosedResourceError
+
+    async def until_gone(self) -> None:
+        """Returns when the client, which sends no more, has gone; at once if nobody can tell (presence.py)."""
+        await until_gone(self._stream)
 
     async def receive_directly(self, most: int, take: Take | None = None) -> bytes:
         """Like `receive_some`, but a plain socket is read without trio's layers, which take half the time of a short

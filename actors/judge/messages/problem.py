@@ -15,6 +15,8 @@ class Arrived(Struct, frozen=True):
     task: Task
     place: TaskPlace
     reply: Reply[Listed]
+    at: float
+    """When it was taken up, in seconds of the wall clock. Later posts have later times."""
     again: bool = False
     """Whether an earlier attempt was interrupted, so that a part of it may already be written."""
 

@@ -9,7 +9,6 @@ import ssl
 import httpx
 import pytest
 import trio
-import trustme
 from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
@@ -384,25 +383,6 @@ async def test_a_cancelled_door_ends_although_hypercorn_sends_under_a_shield(pat
 
 
 # TLS
-
-
-@pytest.fixture(scope="module")
-def authority() -> trustme.CA:
-    return trustme.CA()
-
-
-@pytest.fixture
-def server_tls(authority: trustme.CA) -> ssl.SSLContext:
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    authority.issue_cert("localhost", "127.0.0.1").configure_cert(context)
-    return context
-
-
-@pytest.fixture
-def client_tls(authority: trustme.CA) -> ssl.SSLContext:
-    context = ssl.create_default_context()
-    authority.configure_trust(context)
-    return context
 
 
 async def test_https_and_wss_on_one_port(server_tls: ssl.SSLContext, client_tls: ssl.SSLContext) -> None:
