@@ -85,7 +85,7 @@ REFUSED: list[tuple[Callable[[str], object], str, str]] = [
         for text in ("", "h:1", "https://h", "http://", "http://:1", "http://h:0", "http://h:65536", "http://[::1")
     ),
     (ipc_arguments._params, "[]", AN_OBJECT),
-    (ipc_arguments._params, "{", f"{AN_OBJECT}: Input data was truncated"),
+    (ipc_arguments._params, "{", f"{AN_OBJECT}: input data was truncated"),
     *(
         (ipc_arguments._priority, text, f"expected a whole number from -100 to 100, got {text!r}")
         for text in ("", "101", "-101", "1.0", "0001")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import trio
-from trio.testing import wait_all_tasks_blocked
+from trio.testing import MockClock, wait_all_tasks_blocked
 from trio_websocket import ConnectionClosed
 
 from actors.kernel import NobodyThere, TooManyChildren
@@ -144,7 +144,8 @@ async def test_the_rooms_are_listed_anew_each_time_or_it_is_said_why_not(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="there is no lookout")
-async def test_messages_that_come_alone_resume_no_task_of_their_peer() -> None:
+async def test_messages_that_come_alone_resume_no_task_of_their_peer(mock_clock: MockClock) -> None:
+    """No time passes: otherwise a message that takes long on a busy machine makes its peer greedy."""
     resumed: list[str] = []
 
     class Steps(trio.abc.Instrument):
