@@ -308,9 +308,9 @@ async def test_a_disk_that_hangs_when_it_is_asked_again_does_not_hide_why_nothin
 
     monkeypatch.setattr(Inotify, "add", limited)
     monkeypatch.setattr(watching, "TRY_SECONDS", 0.15)
-    monkeypatch.setattr(watching, "PATIENCE", 0.01)
     async with looking(tmp_path) as (house, _):
         await trio.testing.wait_all_tasks_blocked(0.05)
+        monkeypatch.setattr(watching, "PATIENCE", 0.01)  # until now, a busy machine would have been taken for the disk
         hangs = True
         await hung.wait()
         await trio.testing.wait_all_tasks_blocked(0.05)
