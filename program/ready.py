@@ -7,7 +7,6 @@ stands for a listener that is known to be down. A program that starts the server
 """
 
 import os
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +15,7 @@ from types import TracebackType
 import msgspec
 
 from program.trouble import Trouble
+from program.whole import drafted
 
 SERVER_FILE = "server.json"
 LONGEST = 65_536
@@ -66,7 +66,8 @@ class ReadyFiles:
         content = msgspec.json.encode(Announcement(os.getpid(), dict(listeners))) + b"\n"
         for path in self._paths:
             try:
-                _write_whole(path, content)
+                with drafted(path, 0o600) as file:
+                    file.write(content)
             except OSError as error:
                 raise Trouble(f"{path}: the ready file cannot be written: {error.strerror}") from None
 
@@ -79,17 +80,6 @@ def _remove(paths: Iterable[Path]) -> None:
     for path in paths:
         with suppress(OSError):  # the file or its folder is gone already
             path.unlink()
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mode 0600
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
 
 
 def _refuse_anything_else(path: Path) -> None:

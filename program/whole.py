@@ -9,8 +9,10 @@ import errno
 import os
 import secrets
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 _NO_NEW_NAMES = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
@@ -25,19 +27,30 @@ def write_whole(path: Path, content: bytes) -> None:
     if there is not None and not (stat.S_ISREG(there.st_mode) and target.exists() and target.samefile(path)):
         path.write_bytes(content)
         return
-    draft = target.with_name(f".troupe-{secrets.token_hex(8)}")
     try:
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-        with os.fdopen(descriptor, "wb") as file:
+        with drafted(target) as file:
             if there is not None:
-                os.fchmod(descriptor, stat.S_IMODE(there.st_mode))
+                os.fchmod(file.fileno(), stat.S_IMODE(there.st_mode))
             file.write(content)
             file.flush()
-            os.fsync(descriptor)
-        os.replace(draft, target)
-    except BaseException as error:
-        with suppress(OSError):
-            draft.unlink()
-        if there is None or not isinstance(error, OSError) or error.errno not in _NO_NEW_NAMES:
+            os.fsync(file.fileno())
+    except OSError as error:
+        if there is None or error.errno not in _NO_NEW_NAMES:
             raise
         target.write_bytes(content)
+
+
+@contextmanager
+def drafted(target: Path, mode: int = 0o666) -> Iterator[BinaryIO]:
+    """A file beside `target` that takes its place at the end of the block, or is gone if that fails. `mode`: without
+    what the process's umask takes away."""
+    draft = target.with_name(f".troupe-{secrets.token_hex(8)}")
+    try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+        os.replace(draft, target)
+    except BaseException:
+        with suppress(OSError):
+            draft.unlink()
+        raise

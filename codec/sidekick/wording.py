@@ -4,20 +4,12 @@ what was expected and what came."""
 import re
 from typing import Any
 
+from codec.decoding import KIND, KINDS, MISSING, kinds, parted
 from codec.words import kind
 
 NOT_FINITE = frozenset(("NaN", "Infinity", "-Infinity"))
 
-KINDS = {
-    "str": "a string",
-    "int": "a whole number",
-    "float": "a number",
-    "int | float": "a number",
-    "bool": "true or false",
-    "null": "null",
-    "array": "an array",
-    "object": "an object",
-}
+NAMES = KINDS | {"str": "a string"}
 AMOUNTS = {
     ">= 1": "above 0",
     "> 0": "above 0",
@@ -28,9 +20,6 @@ AMOUNTS = {
 
 CHOICES = {"role": "'hero' or 'sidekick'", "status": "'online' or 'offline'"}
 
-REFUSAL = re.compile(r"(?P<what>.*?)(?: - at `\$(?P<path>.*)`)?", re.DOTALL)
-MISSING = re.compile(r"Object missing required field `(?P<field>[^`]*)`")
-WRONG_KIND = re.compile(r"Expected `(?P<wanted>[^`]*)`, got `(?P<got>[^`]*)`")
 TOO_SHORT = re.compile(r"Expected `array` of length >= (?P<least>\d+)")
 WRONG_AMOUNT = re.compile(r"Expected `[^`]*` (?P<amount>[<>]=? -?[\d.]+)")
 LONGEST_QUOTE = 40
@@ -42,9 +31,7 @@ def short(number: float) -> str:
 
 
 def wanted(types: str) -> str:
-    if types in KINDS:
-        return KINDS[types]
-    return " or ".join(KINDS.get(part, part) for part in types.split(" | "))
+    return "a number" if types == "int | float" else kinds(types, NAMES)
 
 
 def quoted(value: Any) -> str:
@@ -64,8 +51,7 @@ def at(payload: Any, path: str) -> Any:
 
 def refusal(error: str, payload: Any) -> str:
     """The error in a payload, from the decoder's message."""
-    found = REFUSAL.fullmatch(error)
-    what, path = (found["what"], found["path"] or "") if found else (error, "")
+    what, path, _ = parted(error)
     name, value = path.removeprefix(".") or "payload", at(payload, path)
     if match := MISSING.fullmatch(what):
         return f"{path}.{match['field']} is missing".removeprefix(".")
@@ -75,7 +61,7 @@ def refusal(error: str, payload: Any) -> str:
         return f"{name} must be {AMOUNTS.get(match['amount'], match['amount'])}, not {quoted(value)}"
     if what == "Number out of range":
         return f"{name} must be a number of a usual size, not {quoted(value)}"
-    if match := WRONG_KIND.fullmatch(what):
+    if (match := KIND.fullmatch(what)) and match["got"]:
         if isinstance(value, str) and value in NOT_FINITE:
             return f"{name} must be a finite number, not {value}"
         was = quoted(value) if match["got"] == "float" and value is not None else kind(value)

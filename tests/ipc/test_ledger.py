@@ -449,9 +449,9 @@ async def test_a_page_is_shown_a_little_later_what_cannot_be_told_it_at_once(
             assert (page.told[-1].first, page.told[-1].total) == (2, 9)
 
 
-async def test_a_question_that_many_pages_ask_is_searched_for_once_until_a_line_changes(
-    autojump_clock: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def searched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that are searched for."""
     searched, search = list[str](), Lines.search
 
     def counted(lines: Lines, wanted: WindowWanted) -> Any:
@@ -459,6 +459,12 @@ async def test_a_question_that_many_pages_ask_is_searched_for_once_until_a_line_
         return search(lines, wanted)
 
     monkeypatch.setattr(Lines, "search", counted)
+    return searched
+
+
+async def test_a_question_that_many_pages_ask_is_searched_for_once_until_a_line_changes(
+    autojump_clock: object, searched: list[str]
+) -> None:
     async with desk_house() as house:
         await house.note(*(fact(f"r{number}") for number in range(9)))
         for _ in range(3):
@@ -471,16 +477,7 @@ async def test_a_question_that_many_pages_ask_is_searched_for_once_until_a_line_
         assert searched == ["r", "r1", "r1"]
 
 
-async def test_of_many_questions_the_last_are_remembered(
-    autojump_clock: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    searched, search = list[str](), Lines.search
-
-    def counted(lines: Lines, wanted: WindowWanted) -> Any:
-        searched.append(wanted.text)
-        return search(lines, wanted)
-
-    monkeypatch.setattr(Lines, "search", counted)
+async def test_of_many_questions_the_last_are_remembered(autojump_clock: object, searched: list[str]) -> None:
     asked = [f"r{number}" for number in range(MOST_KEPT)]
     async with desk_house() as house:
         await house.note(fact("r1"))

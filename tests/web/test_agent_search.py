@@ -8,13 +8,14 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from codec.agent.index.asking import FoundLine, Reason, SearchResult, SearchResults
 from codec.agent.workspaces import IndexStatus
-from tests.web.agent_stage import ShowAgent, showing_agent
+from tests.web.agent_stage import AgentStage, ShowAgent, showing_agent
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 READY = IndexStatus(
     workspace_id="w1", index_status="ready", indexed_files=3, total_files=3, generation=1, watching="events"
 )
+BEING_MADE = replace(READY, index_status="indexing", indexed_files=1, index_progress=0.3)
 
 
 @pytest.fixture
@@ -53,6 +54,17 @@ def found(page: Page) -> Locator:
     return page.get_by_role("listbox", name="What was found").get_by_role("option")
 
 
+def searching(show: ShowAgent, words: str, index: IndexStatus = READY) -> tuple[Page, AgentStage]:
+    """These words are written and were searched for. Any words find a file that is called like them."""
+    page, stage = show()
+    stage.index = index
+    stage.finds = lambda words, kind: results(f"{words}.py", words=words)
+    page.keyboard.press("/")
+    page.keyboard.type(words, delay=5)
+    expect(found(page)).to_contain_text([f"{words}.py"])
+    return page, stage
+
+
 def test_what_is_typed_is_found_and_the_chosen_file_goes_into_the_message(show: ShowAgent) -> None:
     page, stage = show()
     stage.index = READY
@@ -77,12 +89,7 @@ def test_what_is_typed_is_found_and_the_chosen_file_goes_into_the_message(show: 
 
 def test_a_question_that_was_overtaken_shows_nothing(show: ShowAgent) -> None:
     """However slowly it is answered."""
-    page, stage = show()
-    stage.index = READY
-    stage.finds = lambda words, kind: results(f"{words}.py", words=words)
-    page.keyboard.press("/")
-    page.keyboard.type("slow", delay=5)
-    expect(found(page)).to_contain_text(["slow.py"])
+    page, stage = searching(show, "slow")
     stage.shut("GET workspaces")
     page.keyboard.type("er", delay=5)
     stage.stands("GET workspaces")
@@ -96,12 +103,7 @@ def test_a_question_that_was_overtaken_shows_nothing(show: ShowAgent) -> None:
 
 
 def test_enter_takes_what_answers_the_words_that_are_written_and_waits_for_it(show: ShowAgent) -> None:
-    page, stage = show()
-    stage.index = READY
-    stage.finds = lambda words, kind: results(f"{words}.py", words=words)
-    page.keyboard.press("/")
-    page.keyboard.type("cart", delay=5)
-    expect(found(page)).to_contain_text(["cart.py"])
+    page, stage = searching(show, "cart")
     stage.shut("GET workspaces")
     page.keyboard.type("s", delay=5)
     page.keyboard.press("Enter")
@@ -113,7 +115,7 @@ def test_enter_takes_what_answers_the_words_that_are_written_and_waits_for_it(sh
 
 def test_an_index_that_grows_is_searched_again_and_what_was_chosen_stays_chosen(show: ShowAgent) -> None:
     page, stage = show()
-    stage.index = replace(READY, index_status="indexing", indexed_files=1, index_progress=0.3)
+    stage.index = BEING_MADE
     stage.finds = lambda words, kind: results("b.py", "c.py", words=words, message="The index is being made.")
     page.keyboard.press("/")
     page.keyboard.type("shop", delay=5)
@@ -148,12 +150,7 @@ def test_an_index_that_changes_meanwhile_overtakes_no_answer_and_a_late_one_is_w
     show: ShowAgent,
 ) -> None:
     """Else nothing is shown until the index of a large folder is complete, but what was found before."""
-    page, stage = show()
-    stage.index = replace(READY, index_status="indexing", indexed_files=1, index_progress=0.3)
-    stage.finds = lambda words, kind: results(f"{words}.py", words=words)
-    page.keyboard.press("/")
-    page.keyboard.type("shop", delay=5)
-    expect(found(page)).to_contain_text(["shop.py"])
+    page, stage = searching(show, "shop", BEING_MADE)
     stage.shut("search")
     page.keyboard.type("s", delay=5)
     stage.stands("search")

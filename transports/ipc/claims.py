@@ -203,7 +203,7 @@ class Claims:
         self._missed.discard(end)
         return None
 
-    def _owner(self, state: int, end: str) -> "_Holder | None":
+    def _owner(self, state: int, end: str) -> _Holder | None:
         """Who lives, holds our other end, and is to have this one as well."""
         for other in self._ends:
             if other != end and end in self._ends and other not in self._held:
@@ -212,7 +212,7 @@ class Claims:
                     return holder
         return None
 
-    def _is_held_by(self, holder: "_Holder", end: str) -> str:
+    def _is_held_by(self, holder: _Holder, end: str) -> str:
         if self._ends == holder.ends == ENDS:
             return (
                 f"{holder.name} answers the requests in {self._path}, and sees to it that each ends; "

@@ -168,8 +168,6 @@ _EXPORTED = re.compile(
 def without_export_macros(data: bytes) -> bytes:
     """`class MY_API Widget : Base {` with blanks for MY_API, of the same length: the grammar, which cannot know that it
     is a macro, would take Widget for a variable and lose all that is in it."""
-    if _EXPORTED.search(data) is None:
-        return data
     return _EXPORTED.sub(lambda found: found[0][: found.start(1) - found.start()] + b" " * len(found[1]), data)
 
 
