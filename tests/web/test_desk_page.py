@@ -367,7 +367,7 @@ def test_the_editor_is_ended_after_a_question_and_launched_without_one(desk: Sho
     dialog.get_by_role("button", name="End it").click()
     expect(page.get_by_text("The editor is asked to end.")).to_be_visible()
     stage.tell(EditorNow("The editor was ended, as it was asked for.", "start"))
-    with page.expect_request("**/editor"):
+    with page.expect_response("**/editor"):  # by then it was asked
         health.get_by_role("button", name="Launch the editor").click()
     assert asked == ['{"order":"stop"}', '{"order":"start"}']
 
