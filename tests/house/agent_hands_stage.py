@@ -108,6 +108,6 @@ def entered(visitor: BrowserContext, stage: SessionsStage, folder: Path) -> Page
     page.get_by_role("textbox", name="Folder").press_sequentially(str(folder))
     page.keyboard.press("Enter")
     expect(page.locator("agent-sessions select")).to_contain_text(folder.name)
-    page.get_by_role("button", name="New session").click()
+    page.get_by_role("button", name="New session", exact=True).click()
     expect(page.get_by_role("textbox", name="Message")).to_be_focused()
     return page

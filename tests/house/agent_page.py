@@ -1,5 +1,6 @@
 """What somebody does on the agent's page: come with the token, add a folder, choose a model, ask."""
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -53,7 +54,8 @@ def add_folder(page: Page, folder: Path) -> None:
     page.get_by_role("button", name="Add a folder").click()
     write(page.get_by_role("textbox", name="Folder"), str(folder))
     page.keyboard.press("Enter")
-    expect(page.locator("agent-sessions select")).to_contain_text(folder.name)
+    chosen = page.locator("agent-sessions select option:checked")
+    expect(chosen).to_have_attribute("title", os.path.realpath(folder))
 
 
 def choose_model(page: Page) -> None:
@@ -67,7 +69,7 @@ def begin(page: Page, folder: Path) -> None:
     """A folder, a model, a session."""
     add_folder(page, folder)
     choose_model(page)
-    page.get_by_role("button", name="New session").click()
+    page.get_by_role("button", name="New session", exact=True).click()
     expect(field(page)).to_be_focused()
 
 

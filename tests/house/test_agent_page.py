@@ -142,7 +142,7 @@ def test_without_the_token_nothing_is_shown(house: Server, chromium: Browser) ->
         expect(page.get_by_role("alert")).to_contain_text("The token is wrong.")
         write(token, (house.state / "agent.token").read_text().strip())
         page.keyboard.press("Enter")
-        expect(page.get_by_role("button", name="New session")).to_be_visible()
+        expect(page.get_by_role("button", name="New session", exact=True)).to_be_visible()
 
 
 def test_the_page_can_be_read_and_named_and_fits(near: Path, house: Server, chromium: Browser) -> None:

@@ -177,7 +177,7 @@ def agent(chromium: Browser, props: Props, *, opened: str = "", **context: Any) 
         if opened == "folder":
             page.get_by_role("button", name="Add a folder").click()
         else:
-            page.get_by_role("button", name="New session").click()
+            page.get_by_role("button", name="New session", exact=True).click()
             expect(message_field(page)).to_be_focused()
         if opened == "name":
             if unfold.is_visible():
