@@ -91,7 +91,7 @@ SCRIPTS: tuple[tuple[Any, ...], ...] = (
     (Tokens(40, 0.0),),
 )
 
-PLAYS = plenty(150)
+PLAYS = plenty(100)
 """A play takes 20 ms of processor."""
 
 LIVES, ROUNDS = 50, 40

@@ -93,6 +93,7 @@ async def both(seconds: float = 0.0, outcome: Exception | None = None) -> AsyncI
             assert house.stage.statistics().crashes == 0
 
 
+@pytest.mark.drawn(7)
 @pytest.mark.slow
 @pytest.mark.parametrize("busy", [False, True])
 @pytest.mark.parametrize("seconds", [0.0, 0.5])
@@ -116,6 +117,7 @@ async def test_another_request_of_the_same_id_is_run_once_and_its_answer_is_what
             assert await ends.desk.success(id) == "second"
 
 
+@pytest.mark.drawn(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("busy", [False, True])
 @pytest.mark.parametrize("pause", PAUSES)

@@ -341,7 +341,7 @@ def test_a_mutant_is_killed_by_a_test_that_notices_and_the_tree_is_left_as_it_wa
     assert (tmp_path / "scratch/tree/codec/sums.py").read_bytes() == before
 
 
-@pytest.mark.drawn(2)
+@pytest.mark.drawn(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("stage", range(4))
 def test_each_stage_asks_the_tests_that_come_there(house: Path, tmp_path: Path, stage: int) -> None:

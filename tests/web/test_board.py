@@ -449,6 +449,7 @@ def sharp(request: pytest.FixtureRequest, chromium: Browser) -> Iterator[tuple[P
         yield *show(device_scale_factor=request.param), request.param
 
 
+@pytest.mark.drawn(8)
 @pytest.mark.parametrize("drawing", DRAWINGS)
 def test_a_canvas_draws(sharp: tuple[Page, BoardStage, int], drawing: str) -> None:
     page, stage, density = sharp

@@ -73,6 +73,7 @@ def variables(chromium: Browser) -> Iterator[Page]:
         yield page
 
 
+@pytest.mark.drawn(7)
 @pytest.mark.parametrize("width", range(320, 700, 20))
 def test_a_type_follows_its_value_on_the_same_line(variables: Page, width: int) -> None:
     variables.set_viewport_size({"width": width, "height": 900})

@@ -139,6 +139,7 @@ CASES: dict[str, tuple[Any, list[Message], list[str]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.drawn(14)
 @pytest.mark.parametrize("case", CASES)
 def test_a_variable_changes(opened: tuple[Page, BoardStage], case: str) -> None:
     page, stage = opened
@@ -147,6 +148,7 @@ def test_a_variable_changes(opened: tuple[Page, BoardStage], case: str) -> None:
     assert rows(page) == shown
 
 
+@pytest.mark.drawn(14)
 @pytest.mark.parametrize("case", CASES)
 def test_who_comes_late_sees_a_variable_as_it_was_changed(opened: tuple[Page, BoardStage], case: str) -> None:
     page, stage = opened

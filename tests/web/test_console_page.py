@@ -96,6 +96,7 @@ def test_a_supervisor_with_a_crowd_of_children_starts_folded(visit: Visit) -> No
     expect(row(page, "troupe/peers").locator(".inside")).to_have_text("41")
 
 
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize(
     ("pressed", "active"),
     [

@@ -159,7 +159,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield house
 
 
-@pytest.mark.drawn(14)
+@pytest.mark.drawn(9)
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "state", "widths"), TRIED)

@@ -74,6 +74,7 @@ def test_every_run_has_a_python_of_its_own_and_begins_with_nothing_printed(visit
     at.comes_to("Stopped")
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("script", ["wait", "spin", "stubborn"])
 def test_whatever_a_script_does_it_stops(visit: Open, script: str) -> None:
     at = visit()

@@ -56,7 +56,7 @@ def test_the_released_client_draws_and_hears_and_its_failures_are_seen(visit: Op
     expect(at.output).not_to_contain_text("run_service_forever")
 
 
-@pytest.mark.drawn(2)
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize(
     "script",
     [
@@ -89,7 +89,7 @@ def test_what_a_script_does_when_it_is_stopped_is_done(visit: Open) -> None:
     expect(at.output).to_contain_text("put away")
 
 
-@pytest.mark.drawn(2)
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize(
     ("script", "state", "printed"),
     [
