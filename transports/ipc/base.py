@@ -228,14 +228,14 @@ class FolderBase:
         """Our ends live. Blocks: the keeper calls this in a thread."""
         self._site.claims.touch()
 
-    async def missed(self, requests: Collection[str]) -> frozenset[str]:
+    async def missed(self, ids: Collection[str], place: Tray = Tray.REQUESTS) -> frozenset[str]:
         found: set[str] = set()
-        ids = list(requests)
-        for start in range(0, len(ids), STEP):
-            some = ids[start : start + STEP]
+        all_ids = list(ids)
+        for start in range(0, len(all_ids), STEP):
+            some = all_ids[start : start + STEP]
 
             def read(reading: RoomReader, opened: OpenedBase, some: list[str] = some) -> set[str]:
-                return reading.since(opened, Tray.REQUESTS, some, self._site.claims.lived(CLIENT) - MISSED_SECONDS)
+                return reading.since(opened, place, some, self._site.claims.lived(CLIENT) - MISSED_SECONDS)
 
             found |= await self.visit(read)
         return frozenset(found)
