@@ -27,6 +27,7 @@ from actors.ipc.accepting import Accepting
 from actors.ipc.adopting import Adopting
 from actors.ipc.books import Books
 from actors.ipc.dossier import Dossier
+from actors.ipc.doubts import Doubts
 from actors.ipc.errand import ClientTerms, ErrandMeans
 from actors.ipc.fairness import WALL_SECONDS
 from actors.ipc.flights import ERRANDS, Flights
@@ -153,6 +154,7 @@ class ClientEnd(Actor[ClientMessage]):
         self._accepting = Accepting(self._means, self._books)
         self._adopting = Adopting(self._means, self._books)
         self._late = LateAnswers(self._means, self._adopting.consider)
+        self._doubts = Doubts(self._means, self._books)
         self._missing = Missing(self._means, self._books)
         self._orders = Orders(self._means, self._books, self._flights.stop)
         if isinstance(kept, Hold):
@@ -175,6 +177,7 @@ class ClientEnd(Actor[ClientMessage]):
         self.run_beside(self._adopting.look_around)
         self.run_beside(self._orders.serve)
         self.run_beside(self._missing.serve)
+        self.run_beside(self._doubts.serve)
         self.run_beside(self._late.serve)
         self._base.attend(self.ref, ClientNews)
         self.ref.tell(FillUp())

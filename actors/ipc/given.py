@@ -123,6 +123,9 @@ class Base(Protocol):
     async def reopen(self, id: str) -> bool:  # noqa: A002
         """Deletes failed/ID.json, which says that it is over; whether there was one."""
 
+    async def try_to_write(self) -> None:
+        """Changes nothing. Raises what any change of a file would."""
+
     async def health(self) -> BaseHealth: ...
 
 

@@ -162,6 +162,9 @@ class PaperBase:
         await self._trip(f"reopen {id}")
         return self._drop(Tray.FAILED, id)
 
+    async def try_to_write(self) -> None:
+        await self._trip("try to write", writes=True)
+
     async def health(self) -> BaseHealth:
         count, whys = len(self.withheld), self.withheld[:20]
         return BaseHealth(

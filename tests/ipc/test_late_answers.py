@@ -28,6 +28,7 @@ def test_a_late_answer_is_said_once_though_the_server_was_started_anew_since_the
     given_up_by: str, request_stays: bool, comes: str
 ) -> None:
     """A HEAD peer takes the request away, and so does a script that tidies up."""
+
     async def main() -> None:
         base = PaperBase()
         servers = [PaperServer(base, in_turn(BUSY))] if given_up_by == "errors" else []
@@ -120,5 +121,3 @@ def test_a_deadline_that_passes_on_the_wall_while_the_gate_is_shut_ends_the_requ
                 assert "it is in responses/" in dossier.notes[-1]
 
     run_in_virtual_time(main)
-
-
