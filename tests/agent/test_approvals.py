@@ -739,6 +739,25 @@ def test_a_plan_that_was_approved_stays_so_over_a_kill() -> None:
     run_in_virtual_time(playing)
 
 
+def test_a_plan_whose_message_was_withdrawn_before_its_turn_can_be_approved_again() -> None:
+    async def test(here: Stay, id: str, ann: Screen, bob: Screen) -> None:  # noqa: A002
+        await ann.ask("plan it")
+        await over(ann)
+        seq = ann.of("agent.plan")[0]["seq"]
+        await ann.ask("go")
+        await asked(ann, 2)
+        approval = {"type": "client.approve_plan", "plan_seq": seq}
+        await ann.say({**approval, "message_id": "m1"})
+        await ann.say({"type": "client.withdraw", "message_id": "m1"})
+        await ann.say({**approval, "message_id": "m2"})
+        await until(lambda: ann.errors or [each["message_id"] for each in ann.state["queued"]] == ["m2"])
+        assert not ann.errors
+        await ann.say({**approval, "message_id": "m3"})
+        await until(lambda: ann.errors == ["INVALID_MESSAGE"])
+
+    play(test, lambda order: [PLAN] if order.message.message == "plan it" else TWO)
+
+
 def test_what_is_kept_of_a_resolved_request_is_what_the_log_says() -> None:
     async def test(here: Stay, id: str, ann: Screen, bob: Screen) -> None:  # noqa: A002
         await ann.ask("go")
