@@ -594,6 +594,7 @@ def test_an_editor_that_is_silent_about_one_patch_is_heard_about_the_others_and_
         await scene.heard.log.nth(1, lambda event: isinstance(event, Thinking) and bool(event.until))
         await trio.sleep(10.0)
         for request in list(scene.heard.requests.values()):
+            assert isinstance(request.asked, PatchProposed)
             path = request.asked.file_path
             if path == applies:
                 scene.tree.files[path] = "new\n"

@@ -287,7 +287,7 @@ def test_an_answer_after_the_time_is_told_as_too_late_though_no_timer_has_said_s
         if said == "patch":
             await ann.say({"type": "client.patch_apply_result", "patch_id": "p1", "success": True})
         else:
-            more = {"remember": "workspace"} if said == "workspace" else {}
+            more: dict[str, Any] = {"remember": "workspace"} if said == "workspace" else {}
             await ann.answer("p1", scope="file", **more)
         await over(ann)
         (error,) = ann.of("server.error")
