@@ -6,7 +6,8 @@ Rules
   - An approval that is to be remembered for the workspace is stored there first. Meanwhile the answer counts already: a
     second answer is too late. If the approval cannot be stored, the client is told, and the answer stands for this
     once.
-  - The time of a request is told in seconds since 1970, so it passes also while no server runs.
+  - The time of a request is told in seconds since 1970, so it passes also while no server runs. An answer that comes
+    after it is too late, though the timer may not have said so yet: a machine that slept wakes to the answer first.
   - If an editor applies a patch without a word, that is an answer, too (noticing.py).
   - When its turn ends, whatever still waits is resolved as cancelled, before the last word.
 """
@@ -159,6 +160,8 @@ class Approvals:
             answer(reply, None)
             return
         by = record.clients.name(client)
+        if over := timed_out(self._seen, self._wall()):
+            self._settle(over)
         try:
             found = settling(self._seen, record.sent, said, by)
         except Unanswerable as error:

@@ -57,6 +57,10 @@ class Answers:
             await self._waiting.park()
         return found
 
+    def latest(self, request: Pending) -> Pending:
+        """As it was settled last; if nobody has answered, the same."""
+        return self._settled.get(request.request_id) or request
+
 
 class Dealings:
     def __init__(
@@ -103,17 +107,18 @@ class Dealings:
 
     async def results(self, requests: Sequence[Pending], seconds: float, awaited: str) -> list[Pending]:
         """The same requests with what a client did upon them, as far as it says so in that time and nobody takes them
-        back from it. `awaited`: for what the turn waits, in words."""
+        back from it. Who is silent about one takes nothing from what is said of the others. `awaited`: for what the
+        turn waits, in words."""
         waits = f"Waiting for {awaited}, {lasting(seconds)} at most"
         await self._voice.thinking("executing", waits, self._wall() + seconds)
-        latest = {request.request_id: request for request in requests}
-        self._answers.expect(latest)
+        ids = [request.request_id for request in requests]
+        self._answers.expect(ids)
         began = trio.current_time()
         with trio.move_on_after(seconds):
-            for id in latest:  # noqa: A001
-                latest[id] = await self._answers.of(id, _is_awaited_no_longer)
+            for id in ids:  # noqa: A001
+                await self._answers.of(id, _is_awaited_no_longer)
         self.waited += trio.current_time() - began
-        return list(latest.values())
+        return [self._answers.latest(request) for request in requests]
 
     async def keep(
         self,

@@ -5,6 +5,7 @@
 
 Rules
   - The disk is neither touched nor read for what the policy denies, and one denial ends the call.
+  - Nobody is asked about what could not be written, or be kept for an undo, such as a file that would be too large.
   - One call is one group. If one of its files has to be asked about, all of them are, at once, and all that is approved
     is then done at once. Some of the files or hunks may be refused, and the others are done.
   - A deletion by its own tool has no diff: it is asked about as tool.request_approval, and done here.
@@ -53,9 +54,11 @@ from codec.agent.files import FileImage
 from codec.agent.globs import matches
 from codec.agent.patches import PatchRefused
 from codec.agent.policy import ChangeWish, Verdict, change_verdict
+from codec.words import lasting
 
 CLIENT_SECONDS = 60.0
 """In which a client has applied what was approved."""
+SILENT = f"The editor has said nothing of it for {lasting(CLIENT_SECONDS)}, so it was left to the server."
 LONGEST_DIFFS = 2_000_000
 """Characters of the diffs that one call shows."""
 
@@ -172,6 +175,9 @@ class FileCalls:
                     notes += drafts[-1].notes
                 except (DraftRefused, PatchRefused) as error:
                     notes.append(str(error))
+        refusals = self._hands.refusals([(each.path, each.after) for each in drafts])
+        notes += [str(refused) for refused in refusals if refused is not None]
+        drafts = [each for each, refused in zip(drafts, refusals, strict=True) if refused is None]
         if not drafts:
             raise BadCall(" ".join(notes))
         if sum(len(each.made.diff) for each in drafts) > LONGEST_DIFFS:
@@ -204,8 +210,9 @@ class FileCalls:
     ) -> CallOutcome:
         if forbidden is not None and all(map(is_ours, requests)):
             return failed(forbidden.reason, tuple(each.request_id for each in requests), rule=forbidden.rule)
+        silent: frozenset[str] = frozenset()
         if forbidden is None:
-            requests = await self._with_results(requests)
+            requests, silent = await self._with_results(requests)
         unkept, mine = Unkept(), list[PlannedChange]()
         for change, request in zip(changes, requests, strict=True):
             resolution = request.resolution
@@ -219,12 +226,13 @@ class FileCalls:
                 change.only = resolution.hunks
                 await self._by_client(change, request, unkept)
             else:
-                change.only = resolution.hunks
+                change.only, change.silent = resolution.hunks, request.request_id in silent
                 mine.append(change)
         return await self._done(mine, changes, [request.request_id for request in requests], unkept)
 
-    async def _with_results(self, requests: Sequence[Pending]) -> Sequence[Pending]:
-        """A client that applies patches has some time to do so with those that somebody else has approved."""
+    async def _with_results(self, requests: Sequence[Pending]) -> tuple[Sequence[Pending], frozenset[str]]:
+        """A client that applies patches has some time to do so with those that somebody else has approved; and the ids
+        of those about which it has said nothing."""
         left = [
             request
             for request in requests
@@ -235,12 +243,13 @@ class FileCalls:
             and not request.begun
         ]
         if not left or self._dealings.rights.policy.patch_application != "client":
-            return requests
+            return requests, frozenset()
         if not APPLIES & await self._dealings.capabilities():
-            return requests
+            return requests, frozenset()
         awaited = "your editor to apply what was approved"
         latest = {each.request_id: each for each in await self._dealings.results(left, CLIENT_SECONDS, awaited)}
-        return [latest.get(each.request_id, each) for each in requests]
+        silent = frozenset(each.request_id for each in latest.values() if each.result is None)
+        return [latest.get(each.request_id, each) for each in requests], silent
 
     async def _by_client(self, change: PlannedChange, request: Pending, unkept: Unkept) -> None:
         """A client says that it has applied the patch. That is its word; what the disk says of it is kept for undo."""
@@ -297,6 +306,9 @@ class FileCalls:
         """Does what is ours to do, and tells of every change of the call."""
         unkept = unkept or Unkept()
         await self._replacing.act(mine, [change.id for change in mine] if over else (), unkept)
+        for change in mine:
+            if change.silent:
+                change.told += f" {SILENT}"
         self._voice.files_modified.update(change.path for change in every if change.done)
         more = {"files": [{"file_path": change.path, "done": change.done} for change in every]}
         return CallOutcome(

@@ -68,6 +68,10 @@ class Hands(Protocol):
     async def images(self, paths: Sequence[str]) -> Sequence[FileImage | FileRefused | None]:
         """The whole files, as they are now. None: there is none."""
 
+    def refusals(self, contents: Sequence[tuple[str, bytes | None]]) -> Sequence[FileRefused | None]:
+        """Of the paths with what would stand there: why one of them would be refused by `change`, whatever the files
+        are now. The disk is not looked at."""
+
     async def change(
         self, changes: Sequence[FileReplacement], made: list[str] | None = None
     ) -> Sequence[str | FileRefused | None]:

@@ -59,6 +59,8 @@ class PlannedChange(Struct):
     only: tuple[int, ...] | None = None
     """The hunks that are approved; None: all."""
     done: bool = False
+    silent: bool = False
+    """The editor that was to apply it has said nothing."""
     is_conflict: bool = False
     told: str = ""
     """What the model is told of it."""

@@ -182,9 +182,11 @@ def _ids(request: Pending) -> tuple[str, ...]:
 def _answered(request: Pending) -> Never:
     resolution = request.resolution
     assert resolution is not None
+    if resolution.ended == "timed_out":
+        why = f"The request {request.request_id!r} has timed out: this answer came too late. It counts as refused."
+        raise Unanswerable(why, "$.request_id")
     ended = {
         "answered": f"was {'approved' if resolution.approved else 'refused'} already",
-        "timed_out": "has timed out",
         "cancelled": "was cancelled with its turn",
     }[resolution.ended]
     by = f" by {resolution.by}" if resolution.by and resolution.ended == "answered" else ""

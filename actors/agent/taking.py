@@ -4,6 +4,7 @@ Rules
   - A message is acknowledged when it is kept. The same id again is the same message.
   - While nothing can be kept, no message is taken, and its sender is told why.
   - A plan is carried out once: its number is kept with the message that begins the turn, and with the session's mode.
+    If that message is withdrawn before its turn, the plan can be approved again.
 """
 
 from collections.abc import Callable, Sequence
@@ -54,10 +55,10 @@ class Taking(Struct):
             self.go_on()
         self.record.writing.promise(reply, None)
 
-    def _take(self, client: ClientRef, said: UserSays, id: str) -> bool:  # noqa: A002
+    def _take(self, client: ClientRef, said: UserSays, id: str, plan: int = 0) -> bool:  # noqa: A002
         record, now = self.record, self.means.wall()
         context = carried(self.context, said.context)
-        message = accepted(said, id, context, record.clients.name(client), now)
+        message = replace(accepted(said, id, context, record.clients.name(client), now), plan=plan)
         refused = self._why_not(message)
         if refused is not None:
             record.clients.tell(client, refused)
@@ -86,13 +87,18 @@ class Taking(Struct):
 
     def withdraw(self, client: ClientRef, id: str, reply: Reply[None]) -> None:  # noqa: A002
         record = self.record
-        queue = tuple(each for each in record.row.queue if each.message_id != id)
-        if len(queue) == len(record.row.queue):
+        row = record.row
+        gone = [each for each in row.queue if each.message_id == id]
+        if not gone:
             why = f"No message of the id {id!r} waits. It may have begun."
             record.clients.tell(client, said_error("INVALID_MESSAGE", why))
             answer(reply, None)
             return
-        record.change(queue=queue)
+        plans = {each.plan for each in gone}
+        record.change(
+            queue=tuple(each for each in row.queue if each not in gone),
+            approved_plans=tuple(seq for seq in row.approved_plans if seq not in plans),
+        )
         record.writing.promise(reply, None)
 
     # -- a plan
@@ -117,7 +123,7 @@ class Taking(Struct):
                 plan = found[0].event if found else None
                 if not isinstance(plan, PlanPresented):
                     refused = _invalid(f"There is no plan of the number {seq} in this session.")
-                elif self._take(client, UserSays(message=carried_out(said.steps or plan.steps)), id):
+                elif self._take(client, UserSays(message=carried_out(said.steps or plan.steps)), id, seq):
                     self._approved(said, record.clients.name(client))
             finally:
                 self._plans.discard(seq)

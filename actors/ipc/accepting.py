@@ -82,7 +82,11 @@ class Accepting:
             over, seen = await self._known(unknown)
             fresh: dict[str, Dossier] = {}
             answers = [self._handled(each, over, fresh) for each in readable]
-            kept = await self._means.journal.keep(*fresh.values()) if fresh else []
+            try:
+                kept = await self._means.journal.keep(*fresh.values()) if fresh else []
+            except (StoreError, KernelError):
+                self._books.doubted.set()
+                raise
             for dossier in kept:
                 self._books.take_in(dossier, _lasting(seen.get(dossier.id)))
         return answers

@@ -23,6 +23,8 @@ class Books:
         self.lock = trio.Lock()
         self.open: dict[str, bytes] = {}
         """The fingerprints of all that is open."""
+        self.doubted = trio.Event()
+        """Set when the journal may have an open request that is not here (doubts.py)."""
         self._take_in = take_in
 
     def take_in(self, dossier: Dossier, files: BothFiles | None = None) -> None:

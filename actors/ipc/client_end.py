@@ -27,6 +27,7 @@ from actors.ipc.accepting import Accepting
 from actors.ipc.adopting import Adopting
 from actors.ipc.books import Books
 from actors.ipc.dossier import Dossier
+from actors.ipc.doubts import Doubts
 from actors.ipc.errand import ClientTerms, ErrandMeans
 from actors.ipc.fairness import WALL_SECONDS
 from actors.ipc.flights import ERRANDS, Flights
@@ -43,6 +44,7 @@ from actors.ipc.given import (
 )
 from actors.ipc.halts import Halts
 from actors.ipc.journal import ClientJournal
+from actors.ipc.late import LateAnswers
 from actors.ipc.messages import (
     CLIENT_END,
     Archive,
@@ -75,8 +77,6 @@ from codec.ipc import Dialect
 from codec.ipc.desk import Selection
 from codec.words import counted
 
-MOST_GIVEN_UP = 10_000
-"""Requests whose late answers are noticed."""
 AGAIN_SECONDS = 1.0
 RETENTION_SECONDS = 3600.0
 CAPACITY = 4096
@@ -117,7 +117,6 @@ class ClientEnd(Actor[ClientMessage]):
         self._terms = terms
         self._wall = wall
         self._uptime = uptime
-        self._given_up: dict[str, None] = {}
         self._touched: set[str] = set()
         self._next_fill: Timer | None = None
         self._ticking = False
@@ -154,6 +153,8 @@ class ClientEnd(Actor[ClientMessage]):
         )
         self._accepting = Accepting(self._means, self._books)
         self._adopting = Adopting(self._means, self._books)
+        self._late = LateAnswers(self._means, self._adopting.consider)
+        self._doubts = Doubts(self._means, self._books)
         self._missing = Missing(self._means, self._books)
         self._orders = Orders(self._means, self._books, self._flights.stop)
         if isinstance(kept, Hold):
@@ -176,6 +177,8 @@ class ClientEnd(Actor[ClientMessage]):
         self.run_beside(self._adopting.look_around)
         self.run_beside(self._orders.serve)
         self.run_beside(self._missing.serve)
+        self.run_beside(self._doubts.serve)
+        self.run_beside(self._late.serve)
         self._base.attend(self.ref, ClientNews)
         self.ref.tell(FillUp())
         if self._terms.retention_days is not None:
@@ -266,17 +269,19 @@ class ClientEnd(Actor[ClientMessage]):
                     self._headway.answered(0.0, self._clock.read())  # what scripts dropped, and waits here only
                 self._touched.update(changed[0] & self._books.open.keys())
                 self._adopting.consider(changed[0] - self._books.open.keys())
-                self._adopting.consider(changed[1] & self._given_up.keys())
+                self._late.news(changed[1])
                 self._adopting.consider_answers(changed[1])
             case Rescan():
                 self._touched.intersection_update(self._books.open)
                 self._flights.news_of_all()
                 self._adopting.rescan()
+                self._late.rescan()
             case BaseIsGone(why):
                 self._halts.gone(why)
             case BaseIsBack():
                 self._halts.back()
                 self._adopting.reopened()
+                self._late.reopened()
                 self._missing.look()
                 self._flights.news_of_all()
 
@@ -308,9 +313,7 @@ class ClientEnd(Actor[ClientMessage]):
             self._touched.discard(dossier.id)
             self._adopting.consider([dossier.id])
         if dossier.shown == "gave up":
-            self._given_up[dossier.id] = None
-            if len(self._given_up) > MOST_GIVEN_UP:
-                del self._given_up[next(iter(self._given_up))]
+            self._late.add(dossier.id)
 
     # -- time
 

@@ -35,6 +35,7 @@ from actors.ipc.client_steps import (
     next_step,
 )
 from actors.ipc.dossier import Dossier, begun, noted, stepped
+from actors.ipc.fairness import WALL_SECONDS
 from actors.ipc.given import TOO_LATE, TROUBLE, Asked, Base, BothFiles, Tray
 from actors.ipc.journal import ClientJournal
 from actors.ipc.noting import Noting
@@ -239,11 +240,12 @@ class Errand(Actor[NewsOfIt]):
     # -- time
 
     def _until_deadline(self) -> AbstractContextManager[object]:
-        """The deadline counts until the request has begun."""
+        """The deadline counts until the request has begun. It is one of the clock on the wall, which goes on while a
+        machine sleeps, and may be set: so that clock is looked at again after a while."""
         deadline = self._dossier.deadline
         if deadline is None or self._dossier.begun:
             return nullcontext()
-        return trio.move_on_after(max(0.0, deadline - self._means.wall()))
+        return trio.move_on_after(min(WALL_SECONDS, max(0.0, deadline - self._means.wall())))
 
     async def _is_overdue(self) -> bool:
         means = self._means

@@ -80,8 +80,8 @@ class Base(Protocol):
     async def stopped_server(self) -> str | None:
         """A sentence, if our server end of this folder is another process, and that is stopped (as by SIGSTOP)."""
 
-    async def missed(self, requests: Collection[str]) -> frozenset[str]:
-        """Of these requests, those that have come since the last client of this folder is known to have lived, or
+    async def missed(self, ids: Collection[str], place: Tray = Tray.REQUESTS) -> frozenset[str]:
+        """Of these files, those that have come since the last client of this folder is known to have lived, or
         shortly before. If there was none, since shortly before our start: what was there long before the first client
         is history."""
 
@@ -122,6 +122,9 @@ class Base(Protocol):
 
     async def reopen(self, id: str) -> bool:  # noqa: A002
         """Deletes failed/ID.json, which says that it is over; whether there was one."""
+
+    async def try_to_write(self) -> None:
+        """Changes nothing. Raises what any change of a file would."""
 
     async def health(self) -> BaseHealth: ...
 

@@ -226,6 +226,10 @@ class ClientJournal:
         await self._store.together(*changes)
         return [await self._without_what_it_let_go(dossier) for dossier in kept]
 
+    async def settle(self) -> None:
+        """When it returns, what was to be kept before is, or never will be."""
+        await self._store.touch()
+
     async def forget(self, dossiers: Sequence[Dossier]) -> None:
         """Of requests that are over. First their blobs go, and then the rows, which say until then what is to go."""
         for dossier in dossiers:

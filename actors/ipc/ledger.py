@@ -42,7 +42,7 @@ from actors.ipc.messages import (
 )
 from actors.kernel import Actor, ActorRef, AnyRef, ChildSpec, Down, KernelError, Mailbox, Registry, Reply, in_words
 from actors.store import StoreError
-from codec.ipc.desk import DeskTotals, RequestDetail, RequestFact, WindowWanted
+from codec.ipc.desk import Attempt, DeskTotals, RequestDetail, RequestFact, WindowWanted
 from codec.ipc.ids import is_id
 
 ASKED = 1_024
@@ -274,7 +274,7 @@ class DeskLedger(Actor[Heard]):
                 reply.fail(error if isinstance(error, KernelError) else KernelError(in_words(error)))
         else:
             if reply.wanted:
-                reply.set(detail)
+                reply.set(with_the_attempt_under_way(detail, self._lines.get(id)))
 
     # -- news
 
@@ -292,6 +292,15 @@ class DeskLedger(Actor[Heard]):
         waiting, self._waiting = self._waiting, set()
         for viewer in waiting:
             viewer.tell(LedgerNews(self._version))
+
+
+def with_the_attempt_under_way(detail: RequestDetail | None, line: RequestFact | None) -> RequestDetail | None:
+    """That a first attempt has begun is not in the journal, which knows only that it may have: the line tells."""
+    if detail is None or line is None or line.state != "polling" or detail.fact.state not in ("waiting", "retrying"):
+        return detail
+    if line.attempts <= detail.fact.attempts:
+        return detail
+    return replace(detail, fact=line, tried=(*detail.tried, Attempt(number=line.attempts, began=line.changed)))
 
 
 async def _in_turns(search: Generator[None, None, R]) -> R:

@@ -144,7 +144,12 @@ class Orders:
 
     async def _keep(self, order: DeskOrder, dossiers: Sequence[Dossier]) -> None:
         if dossiers:
-            for dossier in await self._means.journal.keep(*dossiers):
+            try:
+                kept = await self._means.journal.keep(*dossiers)
+            except TROUBLE:
+                self._books.doubted.set()
+                raise
+            for dossier in kept:
                 order.handled.append(dossier.id)
                 if dossier.is_over:
                     self._books.open.pop(dossier.id, None)

@@ -40,6 +40,8 @@ class Waiting(Struct, frozen=True, kw_only=True, omit_defaults=True):
     context: EditorContext = EditorContext()
     by: str = ""
     at: float = 0.0
+    plan: int = 0
+    """The number of the plan that it carries out; 0: it carries out none."""
 
     @property
     def shown(self) -> QueuedMessage:

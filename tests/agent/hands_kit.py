@@ -36,6 +36,7 @@ class MemoryHands:
         self.before_stroke: list[Hook] = []
         """What happens in the moments before the next strokes, such as an edit of the user."""
         self.refuses: dict[str, FileRefused] = {}
+        self.largest = 1 << 30
 
     def _data(self, path: str) -> bytes | None:
         text = self.tree.files.get(path)
@@ -52,6 +53,10 @@ class MemoryHands:
 
     async def rested(self) -> None:
         await trio.lowlevel.checkpoint()
+
+    def refusals(self, contents: Sequence[tuple[str, bytes | None]]) -> Sequence[FileRefused | None]:
+        large = FileRefused("It would be too large.")
+        return [large if len(data or b"") > self.largest else None for _, data in contents]
 
     async def change(
         self, changes: Sequence[FileReplacement], made: list[str] | None = None

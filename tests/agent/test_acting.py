@@ -27,7 +27,7 @@ from codec.agent.action_events import (
     RequestApproval,
     RequestCommandApproval,
 )
-from codec.agent.approvals import ExactCommand, Pending, Remembered, Resolution
+from codec.agent.approvals import ClientResult, ExactCommand, Pending, Remembered, Resolution
 from codec.agent.events import MessageFinal, ServerError, Thinking, ToolExecute
 from codec.agent.files import digest_of, hex_digest
 from codec.agent.models import SaidText
@@ -508,6 +508,19 @@ def test_a_change_beside_a_secret_is_made() -> None:
     assert "hunter2" not in repr(heard.of(ToolExecute))
 
 
+@pytest.mark.parametrize("alone", [True, False])
+def test_nobody_is_asked_about_a_change_that_is_too_large_to_be_kept_and_the_model_is_told(alone: bool) -> None:
+    edits = [{"file_path": "large.txt", "old": "x\n", "new": "x" * 50}]
+    edits += [] if alone else [{"file_path": "small.txt", "old": "x\n", "new": "y\n"}]
+    scene = Scene(call("propose_diff", edits=edits), files={"large.txt": "x\n", "small.txt": "x\n"})
+    scene.hands.largest = 20
+    scene.heard.answers = lambda request: [approves(request)]
+    heard = scene.run()
+    assert [each.file_path for each in heard.of(PatchProposed)] == ([] if alone else ["small.txt"])
+    assert "It would be too large." in scene.result
+    assert scene.tree.files == {"large.txt": "x\n", "small.txt": "x\n" if alone else "y\n"}
+
+
 # -- the client's way
 
 CLIENT = Policy(patch_application="client", execution_mode="local_terminal")
@@ -562,6 +575,47 @@ def test_a_patch_that_a_client_has_not_applied_in_a_while_is_applied_here() -> N
     heard = scene.run()
     assert "user.name" in scene.tree.files["src/auth.py"]
     assert heard.of(PatchApplied)[0].by == "server"
+    assert heard.final.metadata.seconds == 60
+
+
+@pytest.mark.parametrize("silent", ["a.txt", "b.txt", "c.txt"])
+def test_an_editor_that_is_silent_about_one_patch_is_heard_about_the_others_and_that_one_is_done_here_in_words(
+    silent: str,
+) -> None:
+    files = {f"{name}.txt": f"old {name}\n" for name in "abc"}
+    edits = [{"file_path": path, "old": text, "new": "new\n"} for path, text in files.items()]
+    scene = Scene(call("propose_diff", edits=edits), files=files, policy=CLIENT)
+    scene.heard.capabilities = ["patch_apply"]
+    fails = "a.txt" if silent != "a.txt" else "c.txt"
+    applies = ({*files} - {silent, fails}).pop()
+    scene.heard.answers = lambda request: [approves(request)]
+
+    async def editor() -> None:
+        await scene.heard.log.nth(1, lambda event: isinstance(event, Thinking) and bool(event.until))
+        await trio.sleep(10.0)
+        for request in list(scene.heard.requests.values()):
+            assert isinstance(request.asked, PatchProposed)
+            path = request.asked.file_path
+            if path == applies:
+                scene.tree.files[path] = "new\n"
+                scene.heard.settle(has_done(request, applied_hash=digest_of(b"new\n")))
+            elif path == fails:
+                result = ClientResult(success=False, error="it is read-only")
+                scene.heard.settle(replace(request, result=result))
+
+    async def main() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(editor)
+            await scene.play()
+
+    run_in_virtual_time(main)
+    heard = scene.heard
+    told = dict(line.split(maxsplit=1) for line in scene.result.replace(":", "").splitlines())
+    assert told[fails].startswith("the editor could not apply it it is read-only")
+    assert told[applies].startswith("the editor has applied it.")
+    assert told[silent].endswith(changing.SILENT.replace(":", ""))
+    assert (scene.tree.files[silent], scene.tree.files[fails]) == ("new\n", files[fails])
+    assert {each.file_path: each.by for each in heard.of(PatchApplied)} == {applies: "client", silent: "server"}
     assert heard.final.metadata.seconds == 60
 
 

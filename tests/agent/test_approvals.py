@@ -274,6 +274,30 @@ def test_the_time_of_a_request_is_that_of_the_wall_also_when_its_clock_is_set(
     play(test, TWO, clock=lambda: wall() + forward[0])
 
 
+@pytest.mark.parametrize("said", ["approval", "workspace", "patch"])
+def test_an_answer_after_the_time_is_told_as_too_late_though_no_timer_has_said_so_yet(said: str) -> None:
+    """A machine that sleeps: the clock of the timer stands still meanwhile, and that of the wall does not."""
+    forward = [0.0]
+
+    async def test(here: Stay, id: str, ann: Screen, bob: Screen) -> None:  # noqa: A002
+        here.policy = Policy(approval_timeout_s=30)
+        await ann.ask("go")
+        await asked(ann, 2)
+        forward[0] = 40.0
+        if said == "patch":
+            await ann.say({"type": "client.patch_apply_result", "patch_id": "p1", "success": True})
+        else:
+            more: dict[str, Any] = {"remember": "workspace"} if said == "workspace" else {}
+            await ann.answer("p1", scope="file", **more)
+        await over(ann)
+        (error,) = ann.of("server.error")
+        assert "has timed out: this answer came too late" in error["error"]["message"]
+        assert outcomes(here) == [("p1", False), ("p2", False)]
+        assert {each["ended"] for each in ann.of("approval.resolved")} == {"timed_out"}
+
+    play(test, TWO, clock=lambda: wall() + forward[0])
+
+
 MINUTES = st.integers(0, 12)
 Story = list[tuple[int, tuple[int, str] | None]]
 
@@ -713,6 +737,25 @@ def test_a_plan_that_was_approved_stays_so_over_a_kill() -> None:
             await until(lambda: bob.errors == ["INVALID_MESSAGE"])
 
     run_in_virtual_time(playing)
+
+
+def test_a_plan_whose_message_was_withdrawn_before_its_turn_can_be_approved_again() -> None:
+    async def test(here: Stay, id: str, ann: Screen, bob: Screen) -> None:  # noqa: A002
+        await ann.ask("plan it")
+        await over(ann)
+        seq = ann.of("agent.plan")[0]["seq"]
+        await ann.ask("go")
+        await asked(ann, 2)
+        approval = {"type": "client.approve_plan", "plan_seq": seq}
+        await ann.say({**approval, "message_id": "m1"})
+        await ann.say({"type": "client.withdraw", "message_id": "m1"})
+        await ann.say({**approval, "message_id": "m2"})
+        await until(lambda: ann.errors or [each["message_id"] for each in ann.state["queued"]] == ["m2"])
+        assert not ann.errors
+        await ann.say({**approval, "message_id": "m3"})
+        await until(lambda: ann.errors == ["INVALID_MESSAGE"])
+
+    play(test, lambda order: [PLAN] if order.message.message == "plan it" else TWO)
 
 
 def test_what_is_kept_of_a_resolved_request_is_what_the_log_says() -> None:

@@ -69,6 +69,9 @@ class MemoryHands:
         self.cleared.append(tuple(folders))
         return [folder for folder in folders if folder not in self.full]
 
+    def refusals(self, contents: Sequence[tuple[str, bytes | None]]) -> Sequence[FileRefused | None]:
+        return [None] * len(contents)
+
     async def rested(self) -> None:
         if self.held_up:
             await trio.sleep_forever()

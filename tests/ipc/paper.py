@@ -86,11 +86,11 @@ class PaperBase:
         await trio.lowlevel.checkpoint()
         return self.stopped
 
-    async def missed(self, requests: Collection[str]) -> frozenset[str]:
-        await self._trip("missed")
+    async def missed(self, ids: Collection[str], place: Tray = Tray.REQUESTS) -> frozenset[str]:
+        await self._trip("missed" if place is Tray.REQUESTS else f"missed {place.value}")
         if self.missed_seconds:
             await trio.sleep(self.missed_seconds)
-        there = frozenset(name for where, name in self.files if where is Tray.REQUESTS and name in requests)
+        there = frozenset(name for where, name in self.files if where is place and name in ids)
         return there if self.known else frozenset()
 
     async def ids(self, place: Tray) -> frozenset[str]:
@@ -161,6 +161,9 @@ class PaperBase:
     async def reopen(self, id: str) -> bool:  # noqa: A002
         await self._trip(f"reopen {id}")
         return self._drop(Tray.FAILED, id)
+
+    async def try_to_write(self) -> None:
+        await self._trip("try to write", writes=True)
 
     async def health(self) -> BaseHealth:
         count, whys = len(self.withheld), self.withheld[:20]

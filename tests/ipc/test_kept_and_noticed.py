@@ -7,10 +7,12 @@ import trio
 
 from actors.ipc.client_steps import State
 from actors.ipc.dossier import Dossier
+from actors.ipc.errand import ClientTerms
 from actors.ipc.given import BaseIsBack, Tray
 from actors.ipc.journal import ClientJournal
+from actors.store import StoreError
 from codec.ipc import Outcome, write_response
-from tests.ipc.client_kit import BUSY, DONE, NEVER, Desk, in_turn, play, request
+from tests.ipc.client_kit import BUSY, DONE, NEVER, Desk, in_turn, play, request, wall
 
 ENDS = {State.SUCCESS, State.FAILING, State.GAVE_UP}
 
@@ -54,3 +56,58 @@ def test_what_was_answered_while_the_folder_could_not_be_read_is_noticed_as_soon
         assert trio.current_time() - began <= 0.5
 
     play(test)
+
+
+@pytest.mark.parametrize("order", ["submit", "requeue"])
+def test_a_request_that_is_kept_though_the_store_seemed_to_fail_is_begun(
+    order: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its submitter was told that it failed, and may have gone; but it is listed as open."""
+    keep, failing = ClientJournal.keep, [False]
+
+    async def kept_and_lost(journal: ClientJournal, *dossiers: Dossier, soft: bool = False) -> list[Dossier]:
+        kept = await keep(journal, *dossiers, soft=soft)
+        if failing[0]:
+            failing[0] = False
+            raise StoreError("the store has not answered in time")
+        return kept
+
+    monkeypatch.setattr(ClientJournal, "keep", kept_and_lost)
+
+    async def test(desk: Desk) -> None:
+        await desk.ready()
+        await trio.sleep(1.0)
+        if order == "requeue":
+            await desk.submit(request("a"))
+            await desk.over("a")
+        failing[0] = True
+        if order == "requeue":
+            assert (await desk.requeue(ids=("a",))).refused["a"]
+        else:
+            with pytest.raises(StoreError):
+                await desk.submit(request("a"))
+        (dossier,) = await desk.over("a")
+        assert dossier.shown == "success"
+
+    play(test, outcomes=in_turn(*([NEVER, DONE] if order == "requeue" else [DONE])))
+
+
+@pytest.mark.parametrize("why", ["cancelled", "its deadline"])
+def test_after_a_full_disk_attempts_end_again_though_nobody_waits_for_what_had_no_room(why: str) -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("a"))
+        await trio.sleep(5.0)
+        desk.base.full = True
+        await desk.submit(request("b", deadline=wall() + 20.0 if why == "its deadline" else None))
+        await trio.sleep(10.0)
+        if why == "cancelled":
+            await desk.cancel(ids=("b",))
+        await trio.sleep(1_000.0)
+        assert desk.house["client/end"].statistics().trouble == "the disk is full"
+        desk.base.full = False
+        await trio.sleep(5.0)
+        assert desk.house["client/end"].statistics().trouble is None
+        (dossier,) = await desk.over("a")
+        assert (dossier.shown, dossier.begun) == ("gave up", 3)
+
+    play(test, terms=ClientTerms(attempt_seconds=100.0, immediate=True))

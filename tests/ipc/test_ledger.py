@@ -13,7 +13,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.ipc.client_steps import OVERDUE
 from actors.ipc.desk import ORDER_SECONDS
-from actors.ipc.ledger import LOOK_SECONDS, MOST_KEPT, PATIENCE
+from actors.ipc.ledger import LOOK_SECONDS, MOST_KEPT, PATIENCE, with_the_attempt_under_way
 from actors.ipc.lines import Lines
 from actors.ipc.messages import EditorNow, Forgotten, Noted, PeerNow, RunningNow
 from actors.ipc.viewing import DETAIL_REST, REST, DeskViewer
@@ -27,11 +27,13 @@ from codec.ipc.desk import (
     DetailWanted,
     Handled,
     RequestDetail,
+    RequestFact,
     Shown,
     Window,
     WindowWanted,
 )
 from codec.ipc.orders import BadOrder
+from tests.ipc.client_kit import Desk, in_turn, play, request
 from tests.ipc.desk_kit import NOW, DeskHouse, PaperJournal, attempt, desk_house, fact, many
 from tests.ipc.paper import PaperBase
 from tests.others_turns import others_turns
@@ -487,6 +489,52 @@ async def test_of_many_questions_the_last_are_remembered(autojump_clock: object,
         for text in ("another", *asked[1:], asked[0]):
             await window(house, text=text)
         assert searched == [*asked, "another", asked[0]], "of one more the one that was asked for longest ago is not"
+
+
+def last_line(desk: Desk, id: str) -> RequestFact:  # noqa: A002 - as in the contract
+    told = [each for note in desk.ledger.messages if isinstance(note, Noted) for each in note.facts]
+    return [each for each in told if each.id == id][-1]
+
+
+@pytest.mark.parametrize("requeued", [False, True])
+def test_a_first_attempt_is_shown_while_it_is_under_way_though_the_journal_does_not_know_that_it_has_begun(
+    requeued: bool,
+) -> None:
+    outcomes = in_turn(*([Failure("no", permanent=True)] if requeued else []), None)
+
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("a"))
+        if requeued:
+            await desk.over("a")
+            await desk.requeue(ids=("a",))
+        await trio.sleep(5.0)
+        line = last_line(desk, "a")
+        detail = with_the_attempt_under_way(await desk.journal.detail("a"), line)
+        assert detail is not None
+        assert detail.fact == line
+        assert line.state == "polling"
+        assert [each.number for each in detail.tried] == [*range(1, 2 + requeued)]
+        assert (detail.tried[-1].outcome, detail.tried[-1].began) == (None, line.changed)
+
+    play(test, outcomes=outcomes)
+
+
+async def test_a_line_that_is_older_than_the_journal_begins_no_attempt(autojump_clock: object) -> None:
+    async with desk_house() as house:
+        ended = RequestDetail(fact=fact("a", "success", attempts=1), tried=(attempt(1, Success(1)),))
+        for detail, line in [
+            (ended, fact("a", "polling", attempts=1)),
+            (replace(ended, fact=replace(ended.fact, state="retrying")), fact("a", "polling", attempts=1)),
+            (RequestDetail(fact=fact("a", "cancelled", attempts=0)), fact("a", "polling", attempts=1)),
+            (RequestDetail(fact=fact("a", "waiting", attempts=0)), fact("a", "waiting", attempts=0)),
+        ]:
+            await house.note(line)
+            house.journal.details["a"] = detail
+            assert await house.desk.detail("a") == msgspec.json.encode(detail)
+        house.journal.details["a"] = RequestDetail(fact=fact("a", "waiting", attempts=0))
+        await house.ledger.send(Noted((fact("a", "polling", attempts=1),)))
+        shown = msgspec.json.decode(await house.desk.detail("a") or b"", type=RequestDetail)
+        assert [(each.number, each.outcome) for each in shown.tried] == [(1, None)]
 
 
 async def test_the_open_request_is_kept_up_to_date_and_its_end_is_told(autojump_clock: object) -> None:

@@ -16,11 +16,17 @@ class SmallDisk:
         self.room = room
         self.there: list[str] = []
         self.trips = 0
+        self.largest = 1 << 20
+
+    async def try_to_write(self) -> None:
+        await self.publish({"": b""})
+        self.there.remove("")
+        self.room += 1
 
     async def publish(self, requests: Mapping[str, bytes]) -> Mapping[str, str]:
         await trio.lowlevel.checkpoint()
         self.trips += 1
-        if len(requests) > self.room:
+        if len(requests) > self.room or max(map(len, requests.values())) > self.largest:
             raise BaseFull("there is no room left")
         self.room -= len(requests)
         self.there += requests
@@ -61,6 +67,51 @@ def test_after_a_full_disk_groups_grow_again() -> None:
                 await trio.sleep(5.5)
                 disk.room, disk.trips = 1_000, 0
             assert disk.trips <= 11
+            nursery.cancel_scope.cancel()
+
+    run_in_virtual_time(main)
+
+
+def test_that_there_is_room_again_is_found_out_though_nobody_waits_for_what_had_none() -> None:
+    """Until then the clock of all attempts stands."""
+
+    async def main() -> None:
+        disk, told = SmallDisk(0), list[Exception | None]()
+        publishing = Publishing(cast("Any", disk), told.append)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(publishing.serve)
+            with trio.move_on_after(5.0):
+                await publishing.publish("a", b"")
+            await trio.sleep(60.0)
+            assert isinstance(told[-1], BaseFull)
+            disk.room = 1
+            await trio.sleep(1.5)
+            assert told[-1] is None
+            assert disk.there == [], "what nobody waits for is not published"
+            disk.trips = 0
+            await trio.sleep(60.0)
+            assert disk.trips == 0
+            nursery.cancel_scope.cancel()
+
+    run_in_virtual_time(main)
+
+
+def test_a_large_request_that_finds_no_room_keeps_no_small_one_from_being_published() -> None:
+    async def main() -> None:
+        disk = SmallDisk(1_000)
+        disk.largest = 10
+        publishing = Publishing(cast("Any", disk), lambda _: None)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(publishing.serve)
+            nursery.start_soon(publishing.publish, "large", b"x" * 11)
+            await trio.sleep(5.0)
+            async with trio.open_nursery() as waiting:
+                for each in range(100):
+                    waiting.start_soon(publishing.publish, str(each), b"x")
+            assert len(disk.there) == 100
+            disk.largest = 11
+            await trio.sleep(2.5)
+            assert "large" in disk.there
             nursery.cancel_scope.cancel()
 
     run_in_virtual_time(main)

@@ -210,6 +210,10 @@ class AgentStage(Stage):
         error = ErrorBody(code="SESSION_NOT_FOUND", message="There is no such session any more.")
         self._do(self._tell, ServerError(error=error))
 
+    def tell_refused(self, why: str) -> None:
+        """As the session does when it does not take what the page has said."""
+        self._do(self._tell, ServerError(error=ErrorBody(code="INTERNAL", message=why)))
+
     def hears(self, is_it: Callable[[Any], bool]) -> Any:
         """The first thing that pages have said, or asked to change, of which this holds."""
         with self._came:

@@ -282,6 +282,30 @@ def test_a_plan_is_written_anew_moved_shortened_and_approved_once(show: ShowAgen
     expect(page.get_by_role("button", name="Carry it out")).to_have_count(0)
 
 
+@pytest.mark.parametrize("how", ["refused", "lost"])
+def test_an_approval_that_was_refused_or_lost_is_given_again_with_the_steps_as_they_were_edited(
+    show: ShowAgent, how: str
+) -> None:
+    page, stage = show()
+    stage.begin("Plan it")
+    plan(stage)
+    write(page.get_by_role("textbox", name="Step 2"), "Change it with care")
+    page.get_by_role("button", name="Remove: step 3").click()
+    page.get_by_role("button", name="Carry it out").click()
+    first = stage.hears(lambda said: isinstance(said, ApprovePlan))
+    expect(page.get_by_role("button", name="Carry it out")).to_be_hidden()
+    if how == "refused":
+        stage.tell_refused("The plan cannot be read now. Try it again.")
+    else:
+        stage.drop()
+        stage.attends(2)
+    expect(page.get_by_role("textbox", name="Step 2")).to_have_value("Change it with care")
+    page.get_by_role("button", name="Carry it out").click()
+    again = stage.hears(lambda said: isinstance(said, ApprovePlan) and said.message_id != first.message_id)
+    assert (again.plan_seq, again.steps, again.mode) == (first.plan_seq, first.steps, first.mode)
+    assert len(again.steps) == 2
+
+
 def test_only_in_the_mode_of_plans_and_after_the_turn_is_there_a_plan_to_approve(show: ShowAgent) -> None:
     page, stage = show()
     carry = page.get_by_role("button", name="Carry it out")

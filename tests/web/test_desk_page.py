@@ -239,7 +239,11 @@ def test_an_open_request_is_followed_to_its_end(desk: ShowDesk) -> None:
     expect(opened.get_by_label("Answer 2")).to_contain_text('"content": "Done."')
     stage.do(stage.house.desk.order, "archive", b'{"ids": ["third"]}')
     stage.journal.details.pop("third", None)
-    expect(opened).to_contain_text("There is no such request here.")
+    expect(opened).to_contain_text("It was archived: its files are in archive/")
+    expect(opened.locator(".since")).to_have_text("")
+    page.evaluate("document.querySelector('desk-detail').tick(Date.now() / 1000)")
+    expect(opened.locator(".since")).to_have_text("")
+    expect(opened.locator("desk-timeline")).to_be_hidden()
 
 
 def test_an_address_leads_to_its_request_and_back(desk: ShowDesk) -> None:

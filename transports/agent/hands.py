@@ -64,6 +64,26 @@ class FolderHands:
             made.extend(folders)
         return answers
 
+    def refusals(self, contents: Sequence[tuple[str, bytes | None]]) -> Sequence[FileRefused | None]:
+        found: list[FileRefused | None] = []
+        count = size = 0
+        for path, data in contents:
+            try:
+                names = _file_names(path)
+                size += len(data or b"")
+                if count == MOST_FILES or size > MOST_BYTES:
+                    raise FileRefused(
+                        f"{path} is too much for one change, of at most {MOST_FILES:,} files and"
+                        f" {MOST_BYTES >> 20} MiB."
+                    )
+                _check_content(names, data)
+            except FileRefused as refused:
+                found.append(refused)
+            else:
+                found.append(None)
+                count += 1
+        return found
+
     async def clear(self, folders: Sequence[str]) -> Sequence[str]:
         try:
             return await self._writes.do(folders, lambda wanted: self._clear(folders), self._limiter)
@@ -107,23 +127,12 @@ class FolderHands:
     def _change(
         self, changes: Sequence[FileReplacement], made: list[str], wanted: Wanted
     ) -> Sequence[str | FileRefused | None]:
-        answers: list[str | FileRefused | None] = [None] * len(changes)
-        swaps: dict[int, FileSwap] = {}
-        size = 0
-        for number, change in enumerate(changes):
-            try:
-                names = _file_names(change.path)
-                size += len(change.data or b"")
-                if len(swaps) == MOST_FILES or size > MOST_BYTES:
-                    raise FileRefused(
-                        f"{change.path} is too much for one change, of at most {MOST_FILES:,} files and"
-                        f" {MOST_BYTES >> 20} MiB."
-                    )
-                _check_content(names, change.data)
-            except FileRefused as refused:
-                answers[number] = refused
-            else:
-                swaps[number] = FileSwap(names, change.before, change.data, change.mode)
+        answers: list[str | FileRefused | None] = [*self.refusals([(change.path, change.data) for change in changes])]
+        swaps = {
+            number: FileSwap(_file_names(change.path), change.before, change.data, change.mode)
+            for number, change in enumerate(changes)
+            if answers[number] is None
+        }
         folders: list[Names] = []
         done = change_files(self._root, list(swaps.values()), made=folders, wanted=wanted)
         made.extend("/".join(names) for names in folders)

@@ -101,6 +101,7 @@ class FolderBase:
     ) -> None:
         """`sync`: what has been written is on the disk, and not only on its way there. `now`: a clock that nobody
         sets. `ends`: that are to be claimed together (claims.py)."""
+        self._largest = largest
         self._site = Site(path, writing.give_back_what_is_away, ends)
         self._reading = RoomReader(now, largest)
         self._writing = RoomWriter(self._site, sync=sync)
@@ -116,9 +117,13 @@ class FolderBase:
         self._openings = 0
         self._trouble: str | None = None
         self._unwritable: str | None = None
-        """Why the last change could not be made, and no other could have been."""
+        """Why the last change could not be made, and no other could have been..."""
+        self._wanted_bytes = 0
+        """...of so many bytes."""
         self._blocked: str | None = None
-        """Something stood in the way of the last thing that was to be archived."""
+        """Something stood in the way of the last thing that was to be archived..."""
+        self._blocked_day = ""
+        """...on this day."""
         self.stir: Callable[[], None] = lambda: None
         """Is called when the keeper has something to do."""
         self.watched = False
@@ -228,14 +233,14 @@ class FolderBase:
         """Our ends live. Blocks: the keeper calls this in a thread."""
         self._site.claims.touch()
 
-    async def missed(self, requests: Collection[str]) -> frozenset[str]:
+    async def missed(self, ids: Collection[str], place: Tray = Tray.REQUESTS) -> frozenset[str]:
         found: set[str] = set()
-        ids = list(requests)
-        for start in range(0, len(ids), STEP):
-            some = ids[start : start + STEP]
+        all_ids = list(ids)
+        for start in range(0, len(all_ids), STEP):
+            some = all_ids[start : start + STEP]
 
             def read(reading: RoomReader, opened: OpenedBase, some: list[str] = some) -> set[str]:
-                return reading.since(opened, Tray.REQUESTS, some, self._site.claims.lived(CLIENT) - MISSED_SECONDS)
+                return reading.since(opened, place, some, self._site.claims.lived(CLIENT) - MISSED_SECONDS)
 
             found |= await self.visit(read)
         return frozenset(found)
@@ -332,7 +337,8 @@ class FolderBase:
             try:
                 moved |= await self._write(writing.archiving(some, day, only))
             except ArchiveBlocked as blocked:
-                self._blocked = str(blocked)
+                self._blocked, self._blocked_day = str(blocked), day
+                self.stir()
                 raise
             self._blocked = None
         return moved
@@ -341,11 +347,27 @@ class FolderBase:
         was: bool = await self._write(writing.reopening(id))
         return was
 
+    async def try_to_write(self) -> None:
+        await self._write(writing.trying())
+
+    @property
+    def is_halted(self) -> bool:
+        """The last change could not be made, for a reason that others would meet as well."""
+        return self._unwritable is not None or self._blocked is not None
+
+    async def try_again(self) -> None:
+        """Whether it could be made now: whoever wanted it may have given up. Raises what it would."""
+        if self._unwritable is not None:
+            await self._write(writing.trying(min(self._wanted_bytes, self._largest)))
+        if self._blocked is not None:
+            await self.archive((), self._blocked_day)
+
     async def _write(self, job: WriteJob) -> Any:
         try:
             done = await self._writes.ride(job, short=job if job.is_short else None)
         except (BaseFull, BaseUnwritable) as why:
-            self._unwritable = str(why)
+            self._unwritable, self._wanted_bytes = str(why), sum(map(len, job.contents))
+            self.stir()
             raise
         self._unwritable = None
         return done

@@ -12,6 +12,8 @@ Rules
   - A folder that is gone is looked for every second.
   - A look at all names costs time in a folder of a hundred thousand. It takes at most one part in twenty of the time.
   - Of very many entries that may not stay a few are set aside at a time, beside all else.
+  - What could not be changed, because the disk is full or something stands in the archive, is told as trouble. Whoever
+    wanted the change may have given up, so every second the keeper tries whether it could be made now.
   - A folder that was just opened is not listed: the ends do so, and wait for this. What they leave is found at the next
     tick.
 """
@@ -25,7 +27,7 @@ from msgspec import Struct
 
 from actors.kernel import Actor, ChildSpec, Key, Mailbox, MailboxFull, Stop, Timer
 from codec.ipc import id_of
-from codec.ipc.folder import BaseGone, FilesChanged, Rescan, Tray
+from codec.ipc.folder import BaseFull, BaseGone, FilesChanged, Rescan, Tray
 from codec.ipc.ids import SUFFIX
 from codec.words import counted
 from transports.folder.feed import EventPace, Gathered, gathered
@@ -71,6 +73,9 @@ class BaseKeeper(Actor[KeepWatch]):
         self._next_listing = -math.inf
         self._is_tidying = False
         """What may not stay is being set aside."""
+        self._is_trying = False
+        """Whether the folder can be changed again is being found out."""
+        self._tried_again_at = -math.inf
         self._looked_at = -1e9
         self._interval = tick
         self._timer: Timer | None = None
@@ -181,8 +186,20 @@ class BaseKeeper(Actor[KeepWatch]):
             pause = min(pause, soonest + 0.01)
         if base.catch_up():
             pause = min(pause, BEHIND_SECONDS)
+        if base.is_halted:
+            pause = min(pause, GONE_SECONDS)
+            if not self._is_trying and now - self._tried_again_at >= GONE_SECONDS:
+                self._is_trying, self._tried_again_at = True, now
+                self.run_beside(self._try_again)
         self._timer = self.tell_later(max(pause, 0.0), KeepWatch())
         self._say()
+
+    async def _try_again(self) -> None:
+        try:
+            with suppress(BaseGone, BaseFull):  # it is as it was: tried again at the next look
+                await self._base.try_again()
+        finally:
+            self._is_trying = False
 
     def _say_what_is_due(self) -> None:
         due = self._base.due()

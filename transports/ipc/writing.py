@@ -210,6 +210,17 @@ def reopening(id: str) -> WriteJob:  # noqa: A002
     return WriteJob([], lambda trip, _: _deleted(trip, Tray.FAILED, file_of(id)))
 
 
+def trying(size: int = 1) -> WriteJob:
+    """A draft of so many bytes is written and deleted."""
+
+    def act(trip: Trip, drafts: Sequence[str]) -> None:
+        discard(trip.base.drafts, drafts)
+        if not all(map(_may_be_changed, trip.base.rooms.values())):
+            raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+
+    return WriteJob([b" " * size], act)
+
+
 # -- their steps
 
 

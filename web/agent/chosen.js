@@ -66,7 +66,9 @@ function attach(made) {
   banner.socket = made.socket;
   made.socket.addEventListener("state", mine(() => {
     bar.connection = made.socket.state;
-    if (made.socket.state === "waiting") refreshLater(); // a token that is not good any more is no lost connection
+    if (made.socket.state !== "waiting") return;
+    refreshLater(); // a token that is not good any more is no lost connection
+    plan.unsent();
   }));
   bar.connection = made.socket.state;
   made.addEventListener("event", mine((event) => hear(made, event)));
@@ -84,6 +86,7 @@ function attach(made) {
       refreshLater();
     } else if (error) {
       notify(error.message);
+      plan.unsent();
     }
   }));
 }

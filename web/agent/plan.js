@@ -3,7 +3,8 @@
  * When the turn has ended well it folds by itself: then the answer is what matters.
  *
  * In mode "plan" nothing is done before somebody approves the plan. Then, when the turn has ended, each step can be
- * written anew, moved and removed, and the whole is approved once. Events: "approve" {plan_seq, steps, mode}.
+ * written anew, moved and removed, and the whole is approved once. An approval that was refused, or lost with its
+ * connection, can be given again, with the steps as they were edited. Events: "approve" {plan_seq, steps, mode}.
  */
 
 import { HouseElement, h, icon, mark, put, turn } from "../house/house.js";
@@ -23,6 +24,8 @@ class AgentPlan extends HouseElement {
   #fold = h("details", {}, h("summary", {}, icon("list"), this.#said, this.#bar, this.#now), this.#rationale, this.#steps, this.#form);
   /** @type {{seq?: number, steps: {description: string, files_involved?: string[]}[], rationale?: string} | null} */
   #plan = null;
+  /** @type {{description: string, files_involved?: string[]}[] | null} */
+  #edited = null;
   #step = 0;
   /** @type {"running" | "done" | "stopped"} */
   #course = "running";
@@ -41,6 +44,7 @@ class AgentPlan extends HouseElement {
   show(plan) {
     const was = this.hidden;
     this.#plan = plan;
+    this.#edited = null;
     this.#isSent = false;
     this.hidden = !plan?.steps.length;
     this.#course = "running";
@@ -82,6 +86,12 @@ class AgentPlan extends HouseElement {
     this.#weigh();
   }
 
+  /** Its approval may not have arrived, or was not taken. */
+  unsent() {
+    this.#isSent = false;
+    this.#weigh();
+  }
+
   #weigh() {
     const may = !this.hidden && this.#planning && !this.#running && this.#course !== "running" && !this.#isSent;
     if (may === this.#mayApprove) return;
@@ -96,7 +106,7 @@ class AgentPlan extends HouseElement {
   #list() {
     if (!this.#plan) return;
     if (this.#mayApprove) {
-      this.#steps.replaceChildren(...this.#plan.steps.map(editable));
+      this.#steps.replaceChildren(...(this.#edited ?? this.#plan.steps).map(editable));
       this.#number();
     } else {
       this.#steps.replaceChildren(...this.#plan.steps.map(({ description, files_involved: files = [] }) =>
@@ -189,6 +199,7 @@ class AgentPlan extends HouseElement {
       files_involved: JSON.parse(/** @type {HTMLElement} */ (row).dataset.files ?? "[]"),
     })).filter(({ description }) => description);
     if (!steps.length || !this.#plan) return;
+    this.#edited = steps;
     this.announce("approve", { plan_seq: this.#plan.seq, steps, mode: this.#mode.value });
   }
 }

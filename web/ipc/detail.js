@@ -90,7 +90,9 @@ class DeskDetail extends HouseElement {
     this.#body.hidden = true;
     this.#pill.hidden = true;
     put(this.#since, "");
-    this.#missing.say("There is no such request here.", "It may be in the archive, which is a folder beside the requests.");
+    if (this.#detail) this.#missing.say("This request is not here any more.", "It was archived: its files are in archive/, a folder beside the requests.");
+    else if (!this.#shown) this.#missing.say("There is no such request here.", "It may be in the archive, which is a folder beside the requests.");
+    this.#detail = null; // and nothing of it is told on
   }
 
   /**
@@ -100,7 +102,7 @@ class DeskDetail extends HouseElement {
   show(detail, now) {
     if (detail.fact.id !== this.#id) return;
     this.#detail = detail;
-    this.#body.hidden = false;
+    this.#body.hidden = false; // also of one that was gone, and came again
     this.#missing.hidden = true;
     this.#pill.hidden = false;
     const { fact } = detail;

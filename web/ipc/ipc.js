@@ -71,7 +71,10 @@ socket.addEventListener("message", (/** @type {CustomEvent<Desk.Message>} */ { d
       list.show(message);
       break;
     case "detail": told = message; break;
-    case "gone": detail.gone(message.id); break;
+    case "gone":
+      if (told?.fact.id === message.id) told = null; // else it would be drawn again
+      detail.gone(message.id);
+      break;
     case "notice": notify(message.text); break;
   }
   draw();

@@ -176,6 +176,20 @@ async def test_sizes_and_numbers_are_limited(hands: FolderHands, root: Path, mon
     assert "too much" in sentence((await hands.images(["run.sh", "src/app.py"]))[1], "src/app.py")
 
 
+async def test_what_would_be_refused_whatever_the_files_are_is_known_before_and_in_the_same_words(
+    hands: FolderHands, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_BYTES", 10)
+    monkeypatch.setattr(module, "LARGEST", 8)
+    contents = [(".env", b""), ("a", b"123456789"), ("b", b"1"), ("c", b"12"), ("gone", None)]
+    before = hands.refusals(contents)
+    answers = await hands.change([FileReplacement(path, None, data) for path, data in contents[:-1]])
+    assert [None if each is None else str(each) for each in before[:-1]] == [
+        str(each) if isinstance(each, FileRefused) else None for each in answers
+    ]
+    assert [each is None for each in before] == [False, False, True, False, False]
+
+
 async def test_what_is_refused_says_what_it_is(hands: FolderHands, root: Path) -> None:
     os.link(root / "run.sh", root / "other.sh")
     os.mkfifo(root / "pipe")
@@ -278,6 +292,7 @@ async def test_a_disk_that_does_not_answer_is_told(
 
 # -- folders that are made for files
 
+
 def everything(root: Path) -> set[Path]:
     return set(root.rglob("*"))
 
@@ -302,9 +317,7 @@ async def test_of_the_folders_that_were_made_for_files_those_that_are_empty_go_a
         folders: list[str] = []
         wanted = [f"{path}/made" for path in sorted(made)]
         answers = await hands.change([FileReplacement(path, None, b"x") for path in wanted], folders)
-        assert {root / folder for folder in folders} == {
-            path for path in everything(root) - before if path.is_dir()
-        }
+        assert {root / folder for folder in folders} == {path for path in everything(root) - before if path.is_dir()}
         theirs = {f"{path}/theirs" for path in added if (root / path).is_dir()}
         for path in theirs:
             (root / path).write_text("mine")

@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+import trio
 
 from codec.ipc.folder import BaseFull, BaseGone, Tray
-from transports.ipc import writing
+from tests.transports.ipc.places import kept
+from transports.ipc import keeper, writing
 from transports.ipc.base import FolderBase
 
 DAY = "2026-01-01"
@@ -96,6 +98,49 @@ async def test_what_was_gathered_before_a_kill_and_cannot_be_filed_away_is_where
     assert await base.ids(Tray.REQUESTS) == {"a"}
     assert (path / "requests" / "a.json").read_bytes() == REQUEST
     assert not stage.exists()
+    base.close()
+
+
+@pytest.mark.parametrize("trouble", ["full", "read-only", "blocked"])
+async def test_that_a_change_can_be_made_again_is_found_out_though_nobody_tries_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch, trouble: str
+) -> None:
+    monkeypatch.setattr(keeper, "GONE_SECONDS", 0.01)
+    base, tried, again = FolderBase(path), list[Exception](), trio.Event()
+    try_again = base.try_again
+
+    async def noted() -> None:
+        try:
+            await try_again()
+        except (BaseFull, BaseGone) as error:
+            tried.append(error)
+            raise
+        again.set()
+
+    monkeypatch.setattr(base, "try_again", noted)
+
+    def failing(here: int, contents: Sequence[bytes], *, sync: bool) -> list[str | OSError]:
+        return [OSError(errno.ENOSPC if trouble == "full" else errno.EROFS, "") for _ in contents]
+
+    async with kept(base, tick=1000.0):
+        await base.publish({"a": REQUEST})
+        with monkeypatch.context() as patch:
+            if trouble == "blocked":
+                (path / "archive" / DAY).write_bytes(b"")
+            else:
+                patch.setattr(writing, "write_drafts", failing)
+            with pytest.raises((BaseFull, BaseGone)):
+                await (base.archive(["a"], DAY) if trouble == "blocked" else base.publish({"a": REQUEST}))
+            while len(tried) < 2:
+                await base.ids(Tray.REQUESTS)
+            health = await base.health()
+            assert (health.blocked if trouble == "blocked" else health.trouble) is not None
+        (path / "archive" / DAY).unlink(missing_ok=True)
+        await again.wait()
+        health = await base.health()
+        assert (health.trouble, health.blocked) == (None, None)
+        assert await base.ids(Tray.REQUESTS) == {"a"}
+        assert list((path / "tmp").iterdir()) == []
     base.close()
 
 

@@ -226,17 +226,18 @@ def test_the_short_way_to_an_id_tells_what_the_long_one_does(name: str) -> None:
     assert short is None or short[1] == id_of(name)
 
 
+@pytest.mark.parametrize("tray", [Tray.REQUESTS, Tray.RESPONSES])
 async def test_the_times_of_many_files_are_asked_for_in_steps(
-    base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
+    base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch, tray: Tray
 ) -> None:
     monkeypatch.setattr("transports.ipc.base.STEP", 3)
-    await base.ids(Tray.REQUESTS)
+    await base.ids(tray)
     for number in range(8):
-        put(path, Tray.REQUESTS, f"new-{number}", b"{}")
-        put(path, Tray.REQUESTS, f"old-{number}", b"{}")
-        os.utime(path / "requests" / f"old-{number}.json", (1.0, 1.0))
-    requests = await base.ids(Tray.REQUESTS)
-    assert await base.missed({*requests, "gone"}) == {f"new-{number}" for number in range(8)}
+        put(path, tray, f"new-{number}", b"{}")
+        put(path, tray, f"old-{number}", b"{}")
+        os.utime(path / tray.value / f"old-{number}.json", (1.0, 1.0))
+    there = await base.ids(tray)
+    assert await base.missed({*there, "gone"}, tray) == {f"new-{number}" for number in range(8)}
 
 
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOMEM])
