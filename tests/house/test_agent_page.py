@@ -123,7 +123,7 @@ def test_a_server_that_was_killed_is_found_again_and_the_turn_is_told_as_interru
         house.ended()
         expect(page.locator("house-banner")).to_be_visible()
         stack.enter_context(agent_server(near, model, *port))
-        expect(feet(page)).to_contain_text("Interrupted", timeout=30_000)
+        expect(feet(page)).to_contain_text("Interrupted")
         expect(page.locator("house-banner")).to_be_hidden()
         expect(field(page)).to_have_value("a draft")
         page.keyboard.press("Control+a")

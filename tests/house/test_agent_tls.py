@@ -16,7 +16,7 @@ from tests.house.agent_kit import Agent, agent_server, fake_model
 from tests.house.agent_page import begin, link, say, visiting
 from tests.house.running import DEADLINE, Server, server, troupe
 from tests.house.test_agent import restarts
-from tests.transports.house import PATIENCE
+from tests.patience import PATIENCE
 from transports.agent.certificates import AUTHORITY_KEY, SERVER
 from transports.agent.private import AUTHORITY
 

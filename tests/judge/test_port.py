@@ -16,7 +16,8 @@ import trio
 from codec.judge import LONGEST_TASK
 from tests.house.running import server
 from tests.judge.kit import post
-from tests.judge.port import EXAMPLES, PATIENCE, SUMS, Port, leaves_nothing
+from tests.judge.port import EXAMPLES, SUMS, Port, leaves_nothing
+from tests.patience import PATIENCE
 from tests.transports.folder.disks import read_only_disk
 
 pytestmark = pytest.mark.slow

@@ -26,6 +26,7 @@ from actors.kernel import (
 )
 from actors.kernel.testing import House, Log, staged
 from codec.judge import fingerprint
+from tests.patience import PATIENCE
 from tests.transports.folder.disks import UNWATCHED
 from transports.folder import inotify, watching
 from transports.folder.feed import Gathered
@@ -35,7 +36,6 @@ from transports.judge.task_folders import TaskFolders
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="there is no inotify on this system")
 TASK = ("abc1", "abc1_a")
-PATIENCE = 30.0
 STIRRED = "stirred"
 WATCHER = Key[WatcherMessage]("watcher")
 
