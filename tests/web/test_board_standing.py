@@ -196,6 +196,7 @@ def test_the_rooms_are_listed_in_the_bar_and_who_has_gone_leaves_the_list(show: 
     expect(link).to_be_focused()
     link.press("Enter")
     expect(page).to_have_url(stage.url + "session/a")
+    page.wait_for_load_state()  # as in tests/house/test_pages.py
 
 
 def test_a_list_that_cannot_be_told_shows_nobody(show: Show) -> None:
