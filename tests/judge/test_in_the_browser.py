@@ -119,9 +119,9 @@ def test_a_timeout_is_shown_and_then_the_mended_solution_passes(house: Server, p
 
 
 def test_a_run_is_cancelled_and_nothing_of_it_is_left(house: Server, page: Page, tmp_path: Path) -> None:
-    post(house)
+    post(house, timeLimit=60_000)
     shows(page, "A. Add")
-    solve(house, "import time\ntime.sleep(100)\n")
+    solve(house, "import time\ntime.sleep(1000)\n")
     run_all(page)
     page.get_by_role("button", name="Cancel").click()
     shows(page, "cancelled")
