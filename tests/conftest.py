@@ -65,6 +65,9 @@ class Chromium:
         if self._browser is None:
             from playwright.sync_api import sync_playwright
 
+            from tests.eyes import open_eyes
+
+            open_eyes()
             self._playwright = sync_playwright().start()
             self._browser = self._playwright.chromium.launch(executable_path=self._path, args=ARGUMENTS)
         return self._browser

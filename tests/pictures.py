@@ -18,6 +18,7 @@ import httpx
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.conftest import ARGUMENTS, NAMES
+from tests.eyes import open_eyes
 from tests.house.running import ROOT, Server, server
 from tests.judge.test_in_the_browser import ADD, EXTENSION, TASK
 from tests.sidekick.test_clients import python_with
@@ -81,7 +82,7 @@ def board(page: Page, house: Server) -> None:
     canvas = page.locator("canvas").first
     expect(canvas).to_be_visible()
     canvas.click(position={"x": 262, "y": 120})
-    expect(page.get_by_text("x = ")).to_be_visible()
+    expect(page.get_by_text("x = ", exact=False)).to_be_visible()
 
 
 def judge(page: Page, house: Server) -> None:
@@ -137,7 +138,7 @@ def shop(folder: Path) -> Path:
 
 def console(page: Page, house: Server) -> None:
     page.goto(house.url)
-    expect(page.get_by_role("treegrid").get_by_text("script plot")).to_be_visible()
+    expect(page.get_by_role("treegrid").get_by_text("script plot", exact=False)).to_be_visible()
 
 
 def desk(page: Page, house: Server) -> None:
@@ -206,6 +207,7 @@ def main() -> None:
     if found is None:
         raise SystemExit(f"No Chromium: none of {', '.join(NAMES)} is on the PATH.")
     pictures = Path(sys.argv[1]) if len(sys.argv) > 1 else PICTURES
+    open_eyes()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
         take(browser, CACHE, pictures)

@@ -19,6 +19,7 @@ from actors.agent.given import (
 from actors.agent.rights import LookAtRights, same_rights
 from codec.agent.action_events import StreamName
 from codec.agent.approvals import ClientResult, Pending, Resolution
+from codec.agent.file_texts import is_private_key, is_secret_name, secret
 from codec.agent.files import digest_of
 from tests.agent.turn_kit import MemoryTree
 
@@ -26,7 +27,8 @@ Hook = Callable[[], object]
 
 
 class MemoryHands:
-    """Changes the files of a tree in memory, each change in one step."""
+    """Changes the files of a tree in memory, each change in one step. Like real hands, it neither reads nor writes what
+    holds secrets."""
 
     def __init__(self, tree: MemoryTree, *, forbidden: bool = False) -> None:
         self.tree = tree
@@ -45,8 +47,13 @@ class MemoryHands:
     async def images(self, paths: Sequence[str]) -> Sequence[FileImage | FileRefused | None]:
         assert not self.forbidden
         await trio.lowlevel.checkpoint()
-        found = [(path, self._data(path)) for path in paths]
-        return [None if data is None else FileImage(path, data, 0o644) for path, data in found]
+        return [self._image(path) for path in paths]
+
+    def _image(self, path: str) -> FileImage | FileRefused | None:
+        data = self._data(path)
+        if is_secret_name(path) or (data is not None and is_private_key(path, data)):
+            return secret(path)
+        return None if data is None else FileImage(path, data, 0o644)
 
     async def clear(self, folders: Sequence[str]) -> Sequence[str]:
         raise AssertionError("a turn removes no folder")
@@ -73,6 +80,8 @@ class MemoryHands:
     def _one(self, change: FileReplacement) -> str | FileRefused | None:
         if change.path in self.refuses:
             return self.refuses[change.path]
+        if is_secret_name(change.path) or (change.data is not None and is_private_key(change.path, change.data)):
+            return secret(change.path)
         now = self._data(change.path)
         if (None if now is None else digest_of(now)) != change.before:
             return FileModified(f"{change.path} has changed.")

@@ -21,6 +21,7 @@ import trio
 from tests.agent.fakes import Call, Done, Fail, FakeOllama, FakeOpenAI, Say, Think, Usage
 from tests.agent.fakes.script import MODELS, Step
 from tests.agent.fakes.wire import FakeServer
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.slow
 T = TypeVar("T")
@@ -160,7 +161,7 @@ def process(*arguments: str) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
 
 def asked(url: str, words: str, *earlier: dict[str, Any]) -> list[dict[str, Any]]:
     body = {"model": MODEL, "messages": [*earlier, {"role": "user", "content": words}]}
-    text = httpx.post(f"{url}/api/chat", json=body, timeout=20).text
+    text = httpx.post(f"{url}/api/chat", json=body, timeout=PATIENCE).text
     return [json.loads(line) for line in text.splitlines()]
 
 
@@ -179,7 +180,7 @@ def test_as_a_process_it_does_what_the_user_s_words_say_until_its_input_ends() -
         for words in ("!die", "!leave"):
             with pytest.raises(httpx.TransportError):
                 asked(url, words)
-        running.communicate(timeout=20)
+        running.communicate(timeout=PATIENCE)
         assert running.returncode == 0
 
 
@@ -189,4 +190,4 @@ def test_as_a_process_it_ends_by_a_signal(number: signal.Signals) -> None:
         assert httpx.get(f"{url}/v1/models").status_code == 401
         assert httpx.get(f"{url}/v1/models", headers={"authorization": "Bearer sk-1"}).status_code == 200
         running.send_signal(number)
-        assert running.wait(20) in (0, -number)
+        assert running.wait(PATIENCE) in (0, -number)

@@ -171,10 +171,10 @@ def test_a_line_that_no_name_on_a_disk_is_long_enough_for_costs_nothing(line: st
 )
 def test_no_line_takes_long_however_hostile(line: str) -> None:
     rules = read_rules("\n".join([line] * 20))
-    before = time.perf_counter()
+    before = time.process_time()
     rules.verdict(["a" * 255], folder=False)
     rules.verdict(["a"] * 120, folder=False)
-    assert time.perf_counter() - before < 2
+    assert time.process_time() - before < 2
 
 
 # -- beside git

@@ -23,13 +23,13 @@ from codec.settings import AgentSettings
 from systems.agent import families
 from tests.agent.paper_store import Paper, PaperDisk, paper_spec
 from tests.agent.session_kit import Acted, ScriptedTurn
+from tests.patience import PATIENCE
 from transports.agent.gate import Gate
 from transports.agent.port import agent_application, agent_websocket
 from transports.agent.tree import FolderTrees
 from transports.door.door import Door
 from transports.http.pages import add_pages
 
-PATIENCE = 20
 Script = Callable[[TurnOrder], Sequence[Any]]
 
 
@@ -102,7 +102,6 @@ class SessionsStage:
 def entered(visitor: BrowserContext, stage: SessionsStage, folder: Path) -> Page:
     """A window in a new session of this folder."""
     page = visitor.new_page()
-    page.set_default_timeout(PATIENCE * 1000)
     page.goto(f"{stage.url}#token=good")
     page.get_by_role("button", name="Add a folder").click()
     page.get_by_role("textbox", name="Folder").press_sequentially(str(folder))

@@ -13,10 +13,6 @@ from tests.house.running import Server
 from tests.web.stage import write
 from tests.web.windows import window
 
-PATIENCE = 20_000
-USUAL = 5_000
-"""Milliseconds, as playwright has them."""
-
 
 class Visitor:
     """Somebody with a browser."""
@@ -27,7 +23,6 @@ class Visitor:
 
     def page(self, url: str) -> Page:
         page = self.context.new_page()
-        page.set_default_timeout(PATIENCE)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.goto(url)
         return page
@@ -35,14 +30,10 @@ class Visitor:
 
 @contextmanager
 def visiting(chromium: Browser, **options: object) -> Iterator[Visitor]:
-    expect.set_options(timeout=PATIENCE)  # a server starts, and others compute
-    try:
-        with window(chromium, **options) as context:
-            visitor = Visitor(context)
-            yield visitor
-            assert visitor.errors == []
-    finally:
-        expect.set_options(timeout=USUAL)
+    with window(chromium, **options) as context:
+        visitor = Visitor(context)
+        yield visitor
+        assert visitor.errors == []
 
 
 def link(house: Server) -> str:

@@ -4,7 +4,6 @@ what is shown is true, and whoever may not, cannot."""
 import json
 import random
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import pairwise
@@ -82,7 +81,7 @@ async def test_a_session_goes_on_where_it_was_after_the_server_has_ended(
         session = await agent.session(tmp_path / "work")
         async with agent.attach(session) as window:
             done = await window.turn("!long 20")
-            await window.say("client.user_message", message="!long 3000")
+            await window.say("client.user_message", message="!endless")
             for _ in range(100):
                 await window.until_type("assistant.token")
             house.process.send_signal(by)
@@ -111,13 +110,11 @@ async def test_cancel_ends_the_turn_and_nothing_comes_after_it(tmp_path: Path, h
     agent = Agent(house)
     session = await agent.session(tmp_path / "work")
     async with agent.attach(session) as window:
-        for order in ("!long 5000", "!hang"):
+        for order in ("!endless", "!hang"):
             await window.say("client.user_message", message=order)
             await window.until_type("assistant.token")
-            asked = time.monotonic()
             await window.say("client.cancel")
             final = await window.until_type("assistant.message_final")
-            assert time.monotonic() - asked < 2.0
             assert (final["metadata"]["cancelled"], final["metadata"]["success"]) == (True, False)
             before = len(window.heard)
             with trio.move_on_after(0.3):

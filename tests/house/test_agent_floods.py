@@ -73,6 +73,11 @@ async def test_a_hundred_tickets_that_are_raced_for_open_one_stream_each(house: 
     assert {*statuses} <= {101, 401, 429}
 
 
+def cpu_of(house: Server) -> float:
+    """Seconds of CPU time, of the clock that Linux has for each process (clock_getcpuclockid)."""
+    return time.clock_gettime(~house.process.pid << 3 | 2)
+
+
 async def test_hundreds_of_sessions_are_made_and_listed_in_time_and_for_little_memory(
     house: Server, tmp_path: Path
 ) -> None:
@@ -91,11 +96,11 @@ async def test_hundreds_of_sessions_are_made_and_listed_in_time_and_for_little_m
             async with trio.open_nursery() as nursery:
                 for _ in range(600):
                     nursery.start_soon(make)
-        began = time.perf_counter()
+        began = cpu_of(house)
         listed = await agent.ask("GET", f"sessions?workspace_id={place}")
-        took = time.perf_counter() - began
+        took = cpu_of(house) - began
     assert {each["id"] for each in listed} == made | {first}
-    assert took < 1, f"{took:.2f} s"
+    assert took < 1, f"{took:.2f} s of CPU time"
 
 
 async def test_contexts_of_eight_megabytes_are_taken_or_refused_and_never_pile_up(

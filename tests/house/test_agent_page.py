@@ -67,13 +67,12 @@ def test_escape_stops_a_turn_and_a_reload_in_the_middle_goes_on(
     with visiting(chromium) as visitor:
         page = visitor.page(link(house))
         begin(page, near / "work")
-        say(page, "!long 400")
+        say(page, "!endless")
         expect(page.locator("agent-transcript .text")).to_contain_text("word20")
         page.reload()
         expect(page.locator("agent-transcript .text")).to_contain_text("word40")
         page.keyboard.press("Escape")
         expect(feet(page)).to_contain_text("Stopped")
-        assert "word399" not in transcript(page)
         expect(page.get_by_role("button", name="Stop")).to_be_hidden()
 
 
@@ -82,7 +81,7 @@ def test_two_windows_show_the_same_and_either_may_stop_it(near: Path, house: Ser
         page = visitor.page(link(house))
         begin(page, near / "work")
         other = visitor.page(page.url)
-        say(page, "!long 600")
+        say(page, "!endless")
         expect(other.locator("agent-transcript .text")).to_contain_text("word10")
         expect(other.locator("agent-head .others")).to_contain_text("2 windows")
         other.get_by_role("button", name="Stop").click()
@@ -95,7 +94,7 @@ def test_what_is_said_meanwhile_waits_and_can_be_taken_back(near: Path, house: S
     with visiting(chromium) as visitor:
         page = visitor.page(link(house))
         begin(page, near / "work")
-        say(page, "!long 300")
+        say(page, "!endless")
         expect(page.get_by_role("button", name="Queue")).to_be_visible()
         say(page, "first of two")
         say(page, "second of two")
@@ -104,8 +103,9 @@ def test_what_is_said_meanwhile_waits_and_can_be_taken_back(near: Path, house: S
         page.get_by_role("button", name="Take back: second of two").click()
         expect(waiting).to_have_count(1)
         expect(field(page)).to_have_value("second of two")
-        expect(feet(page)).to_have_count(2)
-        expect(page.locator("agent-transcript .said")).to_have_text(["!long 300", "first of two"])
+        page.get_by_role("button", name="Stop").click()
+        expect(feet(page)).to_contain_text(["Stopped", "Done"])
+        expect(page.locator("agent-transcript .said")).to_have_text(["!endless", "first of two"])
 
 
 def test_a_server_that_was_killed_is_found_again_and_the_turn_is_told_as_interrupted(
@@ -116,14 +116,14 @@ def test_a_server_that_was_killed_is_found_again_and_the_turn_is_told_as_interru
         house = stack.enter_context(agent_server(near, model, *port))
         page = visitor.page(link(house))
         begin(page, near / "work")
-        say(page, "!long 2000")
+        say(page, "!endless")
         expect(page.locator("agent-transcript .text")).to_contain_text("word30")
         write(field(page), "a draft")
         house.process.send_signal(signal.SIGKILL)
         house.ended()
         expect(page.locator("house-banner")).to_be_visible()
         stack.enter_context(agent_server(near, model, *port))
-        expect(feet(page)).to_contain_text("Interrupted", timeout=30_000)
+        expect(feet(page)).to_contain_text("Interrupted")
         expect(page.locator("house-banner")).to_be_hidden()
         expect(field(page)).to_have_value("a draft")
         page.keyboard.press("Control+a")

@@ -14,7 +14,6 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.house.agent_kit import MODEL, agent_server, fake_model
 from tests.house.agent_page import (
-    PATIENCE,
     add_folder,
     begin,
     choose_model,
@@ -164,7 +163,7 @@ def test_a_model_for_new_sessions_leaves_those_that_have_their_own(
         expect(field(page)).to_be_focused()
         page.get_by_role("button", name=re.compile("^Model: ")).click()
         page.get_by_role("radio", name=re.compile(MODEL)).check()
-        page.get_by_role("radio", name="for new sessions").check()
+        page.get_by_role("radio", name=re.compile("^for new sessions")).check()
         page.get_by_role("button", name="Use it").click()
         expect(page.locator("agent-head .model")).to_have_text(MODEL)
         assert asked(house, "GET", "models/current")["model_name"] == MODEL
@@ -178,7 +177,7 @@ def test_a_session_that_is_deleted_elsewhere_is_left_with_a_word(
         page = visitor.page(link(house))
         begin(page, near / "work")
         asked(house, "DELETE", f"sessions/{session_of(page)}")
-        expect(page.locator("house-notices")).to_contain_text("There is no such session any more.", timeout=PATIENCE)
+        expect(page.locator("house-notices")).to_contain_text("There is no such session any more.")
         expect(page.locator("agent-sessions li")).to_have_count(0)
         expect(page.locator("house-banner")).to_be_hidden()
         expect(page.get_by_role("button", name="Begin a session")).to_be_visible()
@@ -216,13 +215,13 @@ def test_a_folder_that_is_gone_is_told_and_its_sessions_can_be_read(
         say(page, "before it went")
         expect(feet(page)).to_contain_text("Done")
         shutil.rmtree(near / "work")
-        expect(page.locator("agent-sessions .missing")).to_contain_text("not there now", timeout=PATIENCE)
+        expect(page.locator("agent-sessions .missing")).to_contain_text("not there now")
         expect(page.locator("agent-transcript .said")).to_have_text("before it went")
         say(page, "and now?")
         expect(feet(page)).to_have_count(2)
         expect(page.locator("agent-transcript .failure")).to_contain_text("is not there now")
         (near / "work").mkdir()
-        expect(page.locator("agent-sessions .missing")).to_be_hidden(timeout=PATIENCE)
+        expect(page.locator("agent-sessions .missing")).to_be_hidden()
         again = page.get_by_role("button", name="Ask again")
         expect(again).to_have_count(1)
         by_keyboard(again)
@@ -246,7 +245,7 @@ def test_a_token_that_is_good_no_more_is_asked_for_and_the_session_goes_on(
         (house.state / "agent.token").unlink()
         house = stack.enter_context(agent_server(near, model, *port))
         token = page.get_by_label("Token", exact=True)
-        expect(token).to_be_focused(timeout=30_000)
+        expect(token).to_be_focused()
         expect(page.get_by_role("alert").locator("visible=true")).to_contain_text("The token is wrong.")
         expect(page.locator("house-banner")).to_be_hidden()
         write(token, (house.state / "agent.token").read_text().strip())
@@ -334,9 +333,10 @@ def test_tokens_are_not_read_out_but_the_answer_is_and_what_is_old_is_not(
             }"""
         )
         say(page, "!long 500")
-        expect(heard).to_have_text("Writing")
         expect(heard).to_have_text(re.compile("^Done. word0 word1 "))
-        assert len([each for each in page.evaluate("window.heard") if each]) <= 4
+        said = [each for each in page.evaluate("window.heard") if each]
+        assert "Writing" in said
+        assert len(said) <= 4
         assert log.get_attribute("aria-live") == "off"
         assert log.locator("[aria-live], [role=status], [role=alert]").count() == 0
         page.reload()
@@ -394,7 +394,7 @@ def test_the_page_can_be_used_at_200_percent_and_on_the_narrowest_screen(
         expect(sessions).to_be_focused()
         say(page, PLAN % 1)
         expect(feet(page)).to_have_count(1)
-        say(page, "!long 300")
+        say(page, "!endless")
         expect(page.get_by_role("button", name="Stop")).to_be_in_viewport(ratio=1)
         write(field(page), "and this")
         for name in ("Stop", "Steer", "Queue"):
@@ -413,7 +413,7 @@ def test_on_paper_stands_what_was_said_whole_and_nothing_to_press(
         page = visitor.page(link(house))
         begin(page, near / "work")
         say(page, "!long 900")
-        expect(feet(page)).to_contain_text("Done", timeout=PATIENCE)
+        expect(feet(page)).to_contain_text("Done")
         page.emulate_media(media="print")
         for gone in ("agent-sessions", "agent-composer", "agent-head button"):
             expect(page.locator(gone).first).to_be_hidden()
@@ -443,7 +443,7 @@ def test_nothing_turns_for_those_who_want_no_motion(near: Path, house: Server, c
     with visiting(chromium, reduced_motion="reduce") as visitor:
         page = visitor.page(link(house))
         begin(page, near / "work")
-        say(page, "!long 2000")
+        say(page, "!endless")
         expect(page.locator("agent-transcript .status")).to_be_visible()
         assert page.evaluate("document.getAnimations().length") == 0
         page.keyboard.press("Escape")

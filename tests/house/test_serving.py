@@ -20,6 +20,7 @@ from trio_websocket import ConnectionClosed, WebSocketConnection, wrap_client_st
 from codec.console import Change, Health, Hello
 from supervisor import SYSTEMS
 from tests.house.running import DEADLINE, Server, server, troupe
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -105,7 +106,7 @@ def test_both_loopback_addresses_answer_at_one_port(tmp_path: Path) -> None:
     with server(tmp_path) as house:
         port = urlsplit(house.ready().url).port
         for host in ("127.0.0.1", "[::1]"):
-            assert httpx.get(f"http://{host}:{port}/health", timeout=10).status_code == 200
+            assert httpx.get(f"http://{host}:{port}/health", timeout=PATIENCE).status_code == 200
 
 
 @pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT], ids=lambda by: by.name)

@@ -15,6 +15,7 @@ from actors.ipc import editor as module
 from actors.ipc.editor import EDITOR, Readiness, StopEditor, editor_spec
 from actors.kernel.testing import House, staged
 from tests.ipc.paper import PaperBase
+from tests.patience import PATIENCE
 from transports.ipc.editor import DetachedEditor
 from transports.ipc.processes import Census
 
@@ -112,7 +113,7 @@ async def test_a_manager_that_is_killed_leaves_the_editor_to_the_next_one_who_ca
         assert len(Census().family(token)) >= 2
         await house.stage.registry.get(EDITOR).ask(StopEditor, timeout=5)  # it ignores TERM
         await says(house, "The editor was ended")
-        with trio.fail_after(10):
+        with trio.fail_after(PATIENCE):
             while Census().family(token):  # noqa: ASYNC110 - it is the system that is asked
                 await trio.sleep(0.02)
     assert launches(place) == [only]

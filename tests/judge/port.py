@@ -14,9 +14,9 @@ from trio_websocket import WebSocketConnection, wrap_client_stream
 
 from tests.house.running import Server
 from tests.judge.kit import Json, post
+from tests.patience import PATIENCE
 from tests.transports.process.house import marked
 
-PATIENCE = 30.0
 """Real seconds after which a test has failed."""
 SUMS = "a, b = map(int, input().split())\nprint(a + b)\n"
 EXAMPLES = (("1 2\n", "3\n"), ("2 2\n", "4\n"), ("40 2\n", "42\n"))

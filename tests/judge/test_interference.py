@@ -9,7 +9,8 @@ import trio
 
 from actors.judge.verdicts import INTERFERENCE
 from tests.house.running import PROGRAM, server
-from tests.judge.port import EXAMPLES, PATIENCE, Port
+from tests.judge.port import EXAMPLES, Port
+from tests.patience import PATIENCE
 from tests.transports.process.hostile import HOSTILE, program
 
 UNPROTECTED = Path(__file__).with_name("unprotected_server.py")

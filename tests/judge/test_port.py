@@ -16,7 +16,8 @@ import trio
 from codec.judge import LONGEST_TASK
 from tests.house.running import server
 from tests.judge.kit import post
-from tests.judge.port import EXAMPLES, PATIENCE, SUMS, Port, leaves_nothing
+from tests.judge.port import EXAMPLES, SUMS, Port, leaves_nothing
+from tests.patience import PATIENCE
 from tests.transports.folder.disks import read_only_disk
 
 pytestmark = pytest.mark.slow
@@ -346,7 +347,7 @@ async def test_a_server_that_is_stopped_during_a_run_ends_soon_and_leaves_nothin
             began = time.monotonic()
             house.process.send_signal(signal.SIGTERM)
             code = await trio.to_thread.run_sync(house.ended)
-        assert (code, time.monotonic() - began < 10.0) == (0, True), house.said
+        assert (code, time.monotonic() - began < PATIENCE) == (0, True), house.said
         await port.nothing_is_left(task)
 
 

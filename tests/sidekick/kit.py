@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 import trio
 
 from tests.house.running import Server
-from tests.transports.house import PATIENCE, PONG, TEXT, frame, read_until
+from tests.patience import PATIENCE
+from tests.transports.house import PONG, TEXT, frame, read_until
 
 Json = dict[str, Any]
 UPGRADE = (

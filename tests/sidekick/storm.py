@@ -22,11 +22,12 @@ import trio
 
 from codec.sidekick import Dialect, Ear
 from tests.house.running import Server, server
+from tests.patience import PATIENCE
 from tests.sidekick import odd
 from tests.sidekick.codec.test_total import hold, mouths
 from tests.sidekick.kit import bystanders, peer, said
 from tests.sidekick.test_everyone import GUESTS, introduction
-from tests.transports.house import BINARY, CLOSE, CONTINUATION, PATIENCE, PING, TEXT, frame, read_all
+from tests.transports.house import BINARY, CLOSE, CONTINUATION, PING, TEXT, frame, read_all
 from tests.transports.websocket.test_fast_lane import VIOLATIONS
 
 ROOMS = 6

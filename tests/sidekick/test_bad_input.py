@@ -11,11 +11,11 @@ import pytest
 import trio
 
 from tests.house.running import Server, server
+from tests.patience import PATIENCE
 from tests.sidekick.kit import Json, announce, bystanders, peer, resident_mib, said, spawn, update
 from tests.transports.house import (
     BINARY,
     CONTINUATION,
-    PATIENCE,
     PING,
     TEXT,
     frame,

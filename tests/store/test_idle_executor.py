@@ -8,6 +8,7 @@ import pytest
 
 from actors.store import executors
 from actors.store.executors import Inline, Threaded
+from tests.patience import PATIENCE
 
 
 class Resting:
@@ -43,7 +44,7 @@ async def test_after_some_work_there_is_one_rest(monkeypatch: pytest.MonkeyPatch
         executor.submit([number])
         done = await executor.done()
         assert done is not None
-        assert engine.rested.wait(10)
+        assert engine.rested.wait(PATIENCE)
         engine.rested.clear()
     executor.close()
     assert await executor.done() is None
@@ -63,7 +64,7 @@ async def test_whoever_asks_late_hears_of_the_batch_and_then_of_the_end() -> Non
     await executor.opened()
     executor.submit([1])
     executor.close()
-    assert turn.acquire(timeout=10), "the thread has ended"
+    assert turn.acquire(timeout=PATIENCE), "the thread has ended"
     done = await executor.done()
     assert done is not None
     assert done.answers == [1]

@@ -15,6 +15,7 @@ from actors.store.connection import connect
 from actors.store.directory import StateDirectory
 from actors.store.operations import Get, Keys, Read
 from actors.store.reader import Reader
+from tests.patience import PATIENCE
 from tests.store.appender import STREAMS
 
 KILLS = 50
@@ -50,7 +51,7 @@ class Server:
         assert self.process.stdout is not None
         self.process.stdin.close()
         self.process.stdout.close()
-        assert self.process.wait(10) == 0
+        assert self.process.wait(PATIENCE) == 0
 
 
 def check(path: Path, acknowledged: dict[tuple[str, int], bytes], spaces: tuple[str, ...] = ("last",)) -> None:

@@ -44,6 +44,7 @@ from actors.store.messages import StatisticsAsked, StoreMessage
 from actors.store.operations import Get, Read, Streams
 from actors.store.reader import Reader
 from actors.store.store import AGAIN_SECONDS, SLOW_SECONDS
+from tests.patience import PATIENCE
 
 COMMIT = 1.0
 
@@ -86,7 +87,7 @@ def log_exists(directory: StateDirectory) -> bool:
 
 def released(directory: StateDirectory) -> bool:
     """Nobody has the database open for writing."""
-    free = directory.writing.acquire(timeout=5)
+    free = directory.writing.acquire(timeout=PATIENCE)
     if free:
         directory.writing.release()
     return free
@@ -548,7 +549,7 @@ class Gate:
 
         def commit(statements: Any) -> None:
             self.entered.set()
-            assert self.open.wait(5)
+            assert self.open.wait(PATIENCE)
             execute(statements)
 
         database._commit = commit  # type: ignore[method-assign]

@@ -13,12 +13,12 @@ from quart import Response, request
 from trio.testing import memory_stream_pair
 from trio_websocket import CloseReason, ConnectionClosed, WebSocketConnection, wrap_client_stream
 
+from tests.patience import PATIENCE
 from transports.door.door import Door
 from transports.http.application import Application, whole_body
 from transports.websocket.websocket import Closed, Upgrade, WebSocket
 from transports.wire.binding import Address
 
-PATIENCE = 20.0
 """Real time after which a test that waits for a socket has failed."""
 
 

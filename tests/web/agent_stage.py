@@ -49,11 +49,11 @@ from codec.agent.index.asking import SearchResults
 from codec.agent.models import ModelConfig
 from codec.agent.sessions import SessionChange, SessionFact
 from codec.agent.workspaces import IndexStatus, Policy, PolicyChange, StreamTicket, WorkspaceFact, merged
+from tests.patience import PATIENCE
 from tests.web.conftest import BROWSERS_OWN
 from tests.web.stage import Replay, Stage, answer, page
 from tests.web.windows import window
 
-PATIENCE = 20
 SESSION = "s1"
 LINK = "#token=good"
 MODEL = ModelNow(provider="ollama", model_name="qwen3:8b")
@@ -442,13 +442,10 @@ def showing_agent(chromium: Browser) -> Iterator[ShowAgent]:
             errors.append(message.text)
 
     def watch(page: Page) -> None:
-        page.set_default_timeout(PATIENCE * 1000)
         page.on("console", hear)
         page.on("pageerror", lambda error: errors.append(str(error)))
 
     with ExitStack() as stack:
-        expect.set_options(timeout=PATIENCE * 1000)
-        stack.callback(expect.set_options, timeout=5000)
 
         def show(**context: Any) -> tuple[Page, AgentStage]:
             stage = stack.enter_context(AgentStage())

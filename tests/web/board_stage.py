@@ -17,12 +17,12 @@ import trio
 import trio_websocket
 from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect
 
+from tests.patience import PATIENCE
 from tests.web.board_words import CLEAR, Message, remove, spawn
 from tests.web.conftest import BROWSERS_OWN
 from tests.web.stage import FRAMES, LONGEST_HEAD, POLICY, TYPES, WEB, Replay, Stage, page
 from tests.web.windows import window
 
-PATIENCE = 10
 ABORTED = "Failed to load resource: net::ERR_FAILED"
 """How the browser reports a request that a test has stopped."""
 
@@ -159,7 +159,6 @@ def showing(chromium: Browser, tolerated: str = ABORTED) -> Iterator[Show]:
         def show(*script: Message, path: str = "", **context: Any) -> tuple[Page, BoardStage]:
             stage = stack.enter_context(BoardStage([CLEAR, *script]))
             page = stack.enter_context(window(chromium, **context)).new_page()
-            page.set_default_timeout(PATIENCE * 1000)
             page.on("console", hear)
             page.on("pageerror", lambda error: errors.append(str(error)))
             page.goto(stage.url + path)

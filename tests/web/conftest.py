@@ -11,7 +11,6 @@ from codec.console import Hello
 from tests.web.stage import Stage
 from tests.web.windows import window
 
-PATIENCE = 10_000
 BROWSERS_OWN = "WebSocket connection to "
 """How Chromium reports a socket that could not be opened: the only error that a page without a server cannot avoid."""
 
@@ -40,7 +39,6 @@ def visiting(chromium: Browser) -> Iterator[Visit]:
         def open_page(hello: Hello | None, path: str = "", **context: Any) -> tuple[Page, Stage]:
             stage = stack.enter_context(Stage(hello))
             page = stack.enter_context(window(chromium, **context)).new_page()
-            page.set_default_timeout(PATIENCE)
             page.on("console", hear)
             page.on("pageerror", lambda error: errors.append(str(error)))
             page.goto(stage.url + path)

@@ -24,6 +24,7 @@ from codec.ipc import Failure, Success
 from codec.ipc.desk import Attempt, RequestDetail
 from tests.ipc.desk_kit import DeskHouse, PaperJournal, desk_house, fact, many
 from tests.ipc.paper import PaperBase
+from tests.patience import PATIENCE
 from tests.web.conftest import BROWSERS_OWN
 from tests.web.windows import window
 from transports.door.door import Door
@@ -31,7 +32,6 @@ from transports.http.pages import add_pages
 from transports.ipc.port import ipc_application, ipc_websocket
 from transports.websocket.websocket import Upgrade
 
-PATIENCE = 10
 HOSTS = ["127.0.0.1"]
 
 
@@ -118,7 +118,6 @@ def showing_desk(chromium: Browser) -> Iterator[ShowDesk]:
         def show(*details: RequestDetail, path: str = "", **context: Any) -> tuple[Page, DeskStage]:
             stage = stack.enter_context(DeskStage(details))
             page = stack.enter_context(window(chromium, **context)).new_page()
-            page.set_default_timeout(PATIENCE * 1000)
             page.on("console", hear)
             page.on("pageerror", lambda error: errors.append(str(error)))
             page.goto(stage.url + path)

@@ -38,11 +38,11 @@ from codec.judge import (
     read_ui,
     write,
 )
+from tests.patience import PATIENCE
 from tests.web.conftest import BROWSERS_OWN
 from tests.web.stage import LONGEST_HEAD, POLICY, TYPES, WEB, Replay, Stage, page
 from tests.web.windows import window
 
-PATIENCE = 10
 SHOWN = 16_384
 
 # --- messages of a judge ----------------------------------------------------------------------------------------------
@@ -231,7 +231,6 @@ def showing(chromium: Browser) -> Iterator[Show]:
         def show(*opening: BackendMessage, **context: Any) -> tuple[Page, JudgeStage]:
             stage = stack.enter_context(JudgeStage(opening))
             page = stack.enter_context(window(chromium, **context)).new_page()
-            page.set_default_timeout(PATIENCE * 1000)
             page.on("console", hear)
             page.on("pageerror", lambda error: errors.append(str(error)))
             page.goto(stage.url)

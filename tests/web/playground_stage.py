@@ -8,10 +8,10 @@ from typing import Any
 from playwright.sync_api import Browser, Page, expect
 
 from tests.house.running import server
+from tests.patience import PATIENCE
 from tests.web.stage import write
 from tests.web.windows import window
 
-PATIENCE = 10_000
 BROWSERS_OWN = "Failed to load resource"
 
 
@@ -29,7 +29,7 @@ class ScriptPage:
         write(self.editor, "\n".join(lines))
         self.run_button.click()
 
-    def comes_to(self, state: str, patience: int = PATIENCE) -> None:
+    def comes_to(self, state: str, patience: float = PATIENCE * 1000) -> None:
         expect(self.state).to_have_text(state, timeout=patience)
 
 
@@ -45,7 +45,6 @@ def playground(chromium: Browser, folder: Path, *options: str) -> Iterator[Any]:
         def open_page(path: str = "script", **context: Any) -> ScriptPage:
             shown.close()  # and so the worker of the page before
             page = shown.enter_context(window(chromium, **context)).new_page()
-            page.set_default_timeout(PATIENCE)
             page.on(
                 "console",
                 lambda said: errors.append(said.text)

@@ -19,6 +19,7 @@ import trio_websocket
 from playwright.sync_api import Locator
 
 from codec.console import Change, Hello
+from tests.patience import PATIENCE
 
 WEB = Path(__file__).parents[2] / "web"
 POLICY = "default-src 'self'"
@@ -88,7 +89,7 @@ class Stage:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        assert self._ready.wait(10)
+        assert self._ready.wait(PATIENCE)
         return self
 
     def __exit__(
@@ -116,7 +117,7 @@ class Stage:
         trio.from_thread.run(action, *args, trio_token=self._token)
 
     async def _send(self, text: str) -> None:
-        with trio.fail_after(10):
+        with trio.fail_after(PATIENCE):
             await self._somebody.wait()  # a page may have loaded before its socket is connected
         for socket in list(self._sockets):
             await socket.send_message(text)

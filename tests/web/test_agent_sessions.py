@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, expect
 
 from codec.agent.client_messages import CancelTurn, UserSays
-from tests.web.agent_stage import PATIENCE, AgentStage, ShowAgent, showing_agent
+from tests.patience import PATIENCE
+from tests.web.agent_stage import AgentStage, ShowAgent, showing_agent
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
 
@@ -72,7 +73,7 @@ def forgotten(page: Page, stage: AgentStage, text: str) -> UserSays:
     message.press("Enter")
     said: UserSays = stage.hears(lambda said: isinstance(said, UserSays) and said.message == text)
     stage.drop()
-    expect(page.get_by_text("may not have arrived")).to_be_visible()
+    expect(page.get_by_text("may not have arrived", exact=False)).to_be_visible()
     return said
 
 

@@ -1,6 +1,7 @@
 """The board page around its components: rooms, peers, reconnecting, exports, themes, narrow windows."""
 
 import json
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -159,7 +160,7 @@ def test_a_board_that_is_shown_anew_never_blinks_though_it_comes_in_pieces(show:
     page.reload()
     expect(page.locator("board-label")).to_have_count(len(labels))
     page.evaluate(WATCH)
-    page.clock.pause_at(page.evaluate("Date.now()") + 1000)
+    page.clock.pause_at(page.evaluate("Date.now()") / 1000 + 60)  # a page may hear of it late
     for piece in ([CLEAR, *labels[:10]], labels[10:30], [*labels[30:], update("label", "l0", "setText", text="new")]):
         wanted = len(arrived) + len(piece)
         stage.tell_all(*piece)
@@ -264,7 +265,7 @@ def test_what_is_the_reader_s_own_outlives_the_board(show: Show) -> None:
         spawn("textbox", "t", initialValue="old"),
     ]
     page, stage = show(*board)
-    page.get_by_role("button", name="0 [1, 2]").click()
+    page.get_by_role("button", name=re.compile(r"^0 \[1, 2\]")).click()
     page.locator("board-console .log").evaluate("log => { log.scrollTop = 200 }")
     write(page.get_by_role("textbox", name="Console input"), "half a")
     page.get_by_role("grid").focus()

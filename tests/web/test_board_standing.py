@@ -39,8 +39,14 @@ def room(name: str, scripts: int = 0, pages: int = 0, drawn_at: float | None = N
     return {"name": name, "path": path, "scripts": scripts, "pages": pages, "drawnAt": drawn_at}
 
 
-def today(clock: str) -> float:
-    return time.mktime(time.strptime(f"{time.strftime('%Y-%m-%d')} {clock}", "%Y-%m-%d %H:%M"))
+def at(clock: str) -> float:
+    """On the day of `on_that_day`."""
+    return time.mktime(time.strptime(f"2022-03-02 {clock}", "%Y-%m-%d %H:%M"))
+
+
+def on_that_day(page: Page) -> None:
+    """Where a time is shown, it makes a difference whether it is of the same day: so no midnight may come."""
+    page.clock.set_fixed_time(at("15:00"))
 
 
 def line(page: Page) -> str:
@@ -54,12 +60,13 @@ def line(page: Page) -> str:
 
 def test_a_board_whose_script_has_gone_says_from_when_it_is(show: Show) -> None:
     page, stage = show(*CONTROLS)
+    on_that_day(page)
     expect(page.locator("board-standing > .line")).to_be_hidden()  # the state is not known yet
-    say(page, stage, state(0, today("14:03")))
+    say(page, stage, state(0, at("14:03")))
     assert line(page) == "As of 14:03. No script is connected, so clicks and typing have no effect."
     say(page, stage, state(0, time.mktime((2021, 11, 5, 9, 7, 0, 0, 0, -1))))
     assert line(page).startswith("As of 5 November 2021, 09:07. No script")
-    say(page, stage, state(1, today("14:04")))
+    say(page, stage, state(1, at("14:04")))
     expect(page.locator("board-standing > .line")).to_be_hidden()
 
 
@@ -73,7 +80,7 @@ def test_an_empty_board_says_nothing_of_the_kind(show: Show) -> None:
 
 def test_while_the_connection_is_lost_only_that_is_said(show: Show) -> None:
     page, stage = show(*CONTROLS)
-    say(page, stage, state(0, today("14:03")))
+    say(page, stage, state(0, at("14:03")))
     line(page)
     stage.refusing = True
     stage.drop()
@@ -86,7 +93,7 @@ def test_while_the_connection_is_lost_only_that_is_said(show: Show) -> None:
 
 def test_every_control_says_that_nobody_hears_it_and_nothing_typed_is_lost(show: Show) -> None:
     page, stage = show(*CONTROLS)
-    say(page, stage, state(0, today("14:03")))
+    say(page, stage, state(0, at("14:03")))
     notes = page.locator("board-root .note")
     page.get_by_role("button", name="Start").press("Enter")
     expect(notes).to_have_text(["No script is connected, so this was not sent."])
@@ -105,7 +112,7 @@ def test_every_control_says_that_nobody_hears_it_and_nothing_typed_is_lost(show:
     expect(page.get_by_role("button", name="Start")).to_have_attribute("title", re.compile("so this has no effect"))
     assert stage._of("event") == []
 
-    say(page, stage, announce(), state(1, today("14:04")))  # a script is connected: everything is normal
+    say(page, stage, announce(), state(1, at("14:04")))  # a script is connected: everything is normal
     expect(notes).to_have_count(0)
     assert page.get_by_role("button", name="Start").get_attribute("title") is None
     box.press("Enter")
@@ -117,7 +124,7 @@ def test_every_control_says_that_nobody_hears_it_and_nothing_typed_is_lost(show:
 
 
 def test_what_is_drawn_on_an_ended_board_looks_ended_too(show: Show) -> None:
-    page, stage = show(state(0, today("14:03")), *CONTROLS)
+    page, stage = show(state(0, at("14:03")), *CONTROLS)
     line(page)
     stage.tell_all(CLEAR, spawn("button", "new", text="Another"))  # as when the whole board is sent again
     button = page.get_by_role("button", name="Another")
@@ -135,7 +142,7 @@ def to_clear(page: Page) -> None:
 
 
 def test_clearing_is_asked_once_begins_at_cancel_and_works_by_keyboard(show: Show) -> None:
-    page, stage = show(*CONTROLS, state(2, today("14:03")))
+    page, stage = show(*CONTROLS, state(2, at("14:03")))
     to_clear(page)
     expect(page.get_by_role("dialog")).to_contain_text("The 2 connected scripts are told")
     expect(page.get_by_role("button", name="Cancel")).to_be_focused()
@@ -169,7 +176,8 @@ def rows(page: Page, place: str) -> list[str]:
 
 def test_the_rooms_are_listed_in_the_bar_and_who_has_gone_leaves_the_list(show: Show) -> None:
     page, stage = show(*CONTROLS, path="session/b")
-    stage.listed = [room("default"), room("a", 2, 1, 1000 * today("14:03")), room("b", 0, 1)]
+    on_that_day(page)
+    stage.listed = [room("default"), room("a", 2, 1, 1000 * at("14:03")), room("b", 0, 1)]
     page.get_by_role("button", name="Rooms").press("Enter")
     expect(page.locator("board-rooms li")).to_have_count(3)
     assert rows(page, "board-rooms") == [
@@ -181,13 +189,14 @@ def test_the_rooms_are_listed_in_the_bar_and_who_has_gone_leaves_the_list(show: 
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="default")).to_be_focused()
     page.keyboard.press("Tab")
-    stage.listed = [room("default"), room("a", 1, 1, 1000 * today("14:05"))]
+    stage.listed = [room("default"), room("a", 1, 1, 1000 * at("14:05"))]
     expect(page.locator("board-rooms li")).to_have_count(2)
     assert rows(page, "board-rooms")[1] == "a 1 script, 1 page drawn 14:05"
     link = page.get_by_role("link", name="a", exact=True)
     expect(link).to_be_focused()
     link.press("Enter")
     expect(page).to_have_url(stage.url + "session/a")
+    page.wait_for_load_state()  # as in tests/house/test_pages.py
 
 
 def test_a_list_that_cannot_be_told_shows_nobody(show: Show) -> None:
@@ -212,7 +221,7 @@ def test_an_empty_board_lists_the_other_rooms(show: Show) -> None:
 
 
 def test_all_of_it_is_named_readable_and_fits(show: Show) -> None:
-    page, stage = show(*CONTROLS, state(0, today("14:03")))
+    page, stage = show(*CONTROLS, state(0, at("14:03")))
     stage.listed = [room("default", 0, 1), room("a-rather-long-name-of-a-room-that-somebody-gave", 1)]
     line(page)
     page.get_by_role("button", name="Start").click()

@@ -91,9 +91,9 @@ def test_what_happens_is_seen_at_once(desk: ShowDesk) -> None:
 
 def test_states_and_a_text_choose_what_is_shown(desk: ShowDesk) -> None:
     page, _ = desk(*few())
-    page.get_by_role("button", name="gave up").click()
+    page.get_by_role("button", name=re.compile("^gave up")).click()
     expect(rows(page)).to_have_count(1)
-    page.get_by_role("button", name="polling").click()
+    page.get_by_role("button", name=re.compile("^polling")).click()
     expect(rows(page)).to_have_count(2)
     page.get_by_role("button", name="All 4").click()
     expect(rows(page)).to_have_count(4)
@@ -148,7 +148,7 @@ def test_the_keyboard_walks_opens_leaves_and_picks(desk: ShowDesk) -> None:
 
 def test_a_hundred_thousand_requests_are_scrolled_and_searched(desk: ShowDesk) -> None:
     page, stage = desk(*archive(100_000))
-    expect(page.get_by_role("button", name="All 100,000")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("button", name="All 100,000")).to_be_visible()
     expect(page.locator("desk-list")).to_have_attribute("aria-rowcount", "100001")
     expect(row(page, "evaluation-099999")).to_be_visible()
     page.locator("desk-list").focus()
@@ -223,8 +223,8 @@ def test_of_a_request_that_could_not_be_read_nothing_is_shown_that_nobody_knows(
     row(page, "spoiled").click()
     opened = page.get_by_role("region", name="Chosen request")
     expect(opened).to_contain_text("Last change")
-    expect(opened.get_by_text("Command")).to_have_count(0)
-    expect(opened.get_by_text("Parameters")).to_be_hidden()
+    expect(opened.get_by_text("Command", exact=False)).to_have_count(0)
+    expect(opened.get_by_text("Parameters", exact=False)).to_be_hidden()
 
 
 def test_an_open_request_is_followed_to_its_end(desk: ShowDesk) -> None:
@@ -330,7 +330,7 @@ def test_trouble_is_a_banner_and_the_rest_stands_beside_the_list(desk: ShowDesk)
     stage.base.withheld = ("requests/x.json: <b>Input/output error</b>", "responses/y.json: Stale file handle")
     expect(health.locator(".withheld")).to_have_text("2 files cannot be read now, and will be tried again:")
     expect(health.get_by_text(stage.base.withheld[0])).to_be_visible()
-    expect(health.get_by_text("more.")).to_have_count(0)
+    expect(health.get_by_text("more.", exact=False)).to_have_count(0)
     stage.base.withheld = tuple(f"requests/{number}.json: Input/output error" for number in range(25))
     expect(health.locator(".withheld + .reasons li")).to_have_count(21)
     expect(health.get_by_text("and 5 more.")).to_be_visible()
@@ -364,10 +364,10 @@ def test_the_editor_is_ended_after_a_question_and_launched_without_one(desk: Sho
     expect(health).to_contain_text("this one stands by")
     expect(health.locator(".editor")).to_be_hidden()
     stage.tell(EditorNow("The editor is up (process 8).", "stop"))
-    health.get_by_role("button", name="End the editor").click()
+    health.get_by_role("button", name="End the editor…").click()
     dialog = page.get_by_role("dialog", name="End the editor?")
     dialog.get_by_role("button", name="Leave it").click()
-    health.get_by_role("button", name="End the editor").click()
+    health.get_by_role("button", name="End the editor…").click()
     dialog.get_by_role("button", name="End it").click()
     expect(page.get_by_text("The editor is asked to end.")).to_be_visible()
     stage.tell(EditorNow("The editor was ended, as it was asked for.", "start"))
@@ -406,7 +406,7 @@ def test_an_empty_desk_says_how_the_first_request_is_submitted(desk: ShowDesk) -
 
 def test_a_lost_connection_comes_back_with_the_same_filter_and_request(desk: ShowDesk) -> None:
     page, stage = desk(*few(), path="#/second")
-    page.get_by_role("button", name="gave up").click()
+    page.get_by_role("button", name=re.compile("^gave up")).click()
     expect(rows(page)).to_have_count(1)
     page.evaluate("window.kept = 1")
     stage.drop()
@@ -481,7 +481,7 @@ def test_a_running_batch_is_followed_without_a_fault(desk: ShowDesk) -> None:
     page, stage = desk(*archive(500))
     stage.begin(batch, stage.house, 60, 0.005)
     expect(page.get_by_role("button", name="All 560")).to_be_visible()
-    expect(page.get_by_role("button", name=re.compile("waiting 0"))).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("button", name=re.compile("waiting 0"))).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("polling 0"))).to_be_visible()
 
 

@@ -2,6 +2,7 @@
 
 anything else         says it again, word by word
 !long 500             five hundred words
+!endless              words without end, for who has to find it speaking
 !brief 500            five hundred different words that are as short as they can be
 !think                thinks first
 !call NAME {json}     calls that tool; when the result has come, says it again
@@ -16,6 +17,7 @@ anything else         says it again, word by word
 import json
 import string
 from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 from tests.agent.fakes.script import (
@@ -91,6 +93,8 @@ def _ordered(order: str, rest: str, said: str) -> Iterator[Step]:
     match order:
         case "!long":
             yield from _words(" ".join(f"word{number}" for number in range(int(rest or 100))))
+        case "!endless":
+            yield from (Say(f"word{number} ") for number in count())
         case "!brief":
             yield from _words(" ".join(brief(number) for number in range(int(rest or 100))))
         case "!think":

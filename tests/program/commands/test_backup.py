@@ -10,6 +10,7 @@ import pytest
 
 from program.commands.backup import back_up
 from program.trouble import Trouble
+from tests.patience import PATIENCE
 
 
 def copy(source: Path, target: Path) -> None:
@@ -76,7 +77,7 @@ def test_a_backup_beside_a_writer_is_whole(database: Path, tmp_path: Path) -> No
     thread = threading.Thread(target=write)
     thread.start()
     try:
-        assert writing.wait(10)
+        assert writing.wait(PATIENCE)
         back_up(database, tmp_path / "copy.db", copy=copy)
     finally:
         enough.set()

@@ -21,6 +21,7 @@ from program.ready import SERVER_FILE, Announcement
 from tests.house import running
 from tests.house.forking import Forked
 from tests.house.running import PROGRAM, ROOT
+from tests.patience import PATIENCE
 from tests.troupe.ipc.peer import at_the_desk
 
 pytestmark = pytest.mark.slow
@@ -188,7 +189,7 @@ def test_ctrl_c_of_watch_changes_nothing(base: Path, number: signal.Signals) -> 
         assert watching.stdout is not None
         assert watching.stdout.readline() == "1 request: 0 answered, 1 under way\n"
         watching.send_signal(number)
-        assert watching.wait(10) == 0
+        assert watching.wait(PATIENCE) == 0
     assert {path: path.stat().st_mtime_ns for path in base.rglob("*")} == before
 
 
@@ -198,7 +199,7 @@ def test_watch_ends_when_all_is_over_if_it_is_asked_to(base: Path) -> None:
         assert watching.stdout is not None
         watching.stdout.readline()
         with at_the_desk(base):
-            assert watching.wait(10) == 0
+            assert watching.wait(PATIENCE) == 0
 
 
 def test_on_a_terminal_a_bar_is_drawn_and_the_cursor_comes_back(base: Path) -> None:
@@ -210,7 +211,7 @@ def test_on_a_terminal_a_bar_is_drawn_and_the_cursor_comes_back(base: Path) -> N
         with contextlib.suppress(OSError):  # the terminal has been closed
             while more := os.read(ours, 4096):
                 drawn += more
-        assert watching.wait(10) == 0
+        assert watching.wait(PATIENCE) == 0
     os.close(ours)
     text = drawn.decode()
     assert text.startswith("\x1b[?25l")
@@ -224,7 +225,7 @@ def test_ctrl_c_while_waiting_leaves_the_request_to_go_on(base: Path) -> None:
         while not (base / "requests" / "r1.json").exists():
             time.sleep(0.01)
         waiting.send_signal(signal.SIGINT)
-        assert waiting.wait(10) in (130, -signal.SIGINT)
+        assert waiting.wait(PATIENCE) in (130, -signal.SIGINT)
     assert (base / "requests" / "r1.json").exists()
 
 
@@ -277,7 +278,7 @@ class Desk(BaseHTTPRequestHandler):
             self._say(EditorAnswer(editor="The editor is asked to end."))
         elif b"endless" in body:
             self.server.heard.set()
-            self.server.may_answer.wait(10)
+            self.server.may_answer.wait(PATIENCE)
         elif b"busy" in body:
             self._say("Nobody is there who could do it.", 503)
         else:
@@ -343,9 +344,9 @@ def test_orders_go_to_the_server_as_they_were_given(base: Path, port: Port) -> N
 
 def test_ctrl_c_of_an_order_ends_at_once_and_says_what_goes_on(base: Path, port: Port) -> None:
     with command(base, "requeue", "--match", "endless") as ordering:
-        assert port.heard.wait(10)
+        assert port.heard.wait(PATIENCE)
         ordering.send_signal(signal.SIGINT)
-        assert ordering.wait(5) == 130
+        assert ordering.wait(PATIENCE) == 130
         assert ordering.stderr is not None
         assert ordering.stderr.read() == "troupe: what the server was told goes on\n"
         port.may_answer.set()

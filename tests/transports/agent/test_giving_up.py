@@ -13,12 +13,12 @@ import trio.lowlevel
 
 from codec.agent.models import ModelTrouble, Provider, SaidText
 from tests.agent.fakes import Done, Forever, Hang, Pause, Raw, Say, Tell
+from tests.patience import PATIENCE
 from tests.transports.agent.asked import FAMILIES, Stand, no_builtin, request, stand
 from transports.agent.providers import Families
 
 both = pytest.mark.parametrize("provider", FAMILIES)
 SOON = 0.05
-PATIENCE = 10.0
 
 
 async def seen(here: Stand, since: float) -> float:

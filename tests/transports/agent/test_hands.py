@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from actors.agent.given import FileImage, FileModified, FileRefused, FileReplacement, Hands
 from codec.agent.files import digest_of
+from tests.patience import PATIENCE
 from tests.transports.agent.test_tree import ABSOLUTE, GIT, ODD, WAYS_UP
 from tests.transports.folder.disks import MAY_MOUNT, small_disk
 from transports.agent import hands as module
@@ -284,7 +285,7 @@ async def test_a_disk_that_does_not_answer_is_told(
 ) -> None:
     go = threading.Event()
     monkeypatch.setattr(threads, "SECONDS", 0.05)
-    monkeypatch.setattr(module, "file_images", lambda *args: go.wait(10))
+    monkeypatch.setattr(module, "file_images", lambda *args: go.wait(PATIENCE))
     with pytest.raises(FileRefused, match="does not answer"):
         await hands.images(["a"])
     go.set()

@@ -17,7 +17,8 @@ from trio_websocket import ConnectionClosed, ConnectionRejected
 from actors.kernel import NobodyThere
 from codec.agent.endpoints import ENDPOINTS
 from codec.agent.refusing import ContractRefusal, no_session
-from tests.transports.house import PATIENCE, House, open_house
+from tests.patience import PATIENCE
+from tests.transports.house import House, open_house
 from transports.agent.gate import Gate
 from transports.agent.port import AgentDesk, IndexDesk, agent_application, agent_websocket
 from transports.websocket.websocket import WebSocket

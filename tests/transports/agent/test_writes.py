@@ -13,6 +13,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.agent.given import FileModified, FileRefused, FileReplacement, FileUnknown
 from codec.agent.files import digest_of
+from tests.patience import PATIENCE
 from tests.transports.agent.hanging import AFTER, STEPS, Hanging, reached
 from transports.agent import writes
 from transports.agent.hands import FolderHands
@@ -61,7 +62,7 @@ async def given_up(hands: FolderHands, step: str, changes: Sequence[FileReplacem
             yield disk  # so whoever gave up is free, and the thread still hangs
         finally:
             disk.go.set()
-            with trio.fail_after(10):
+            with trio.fail_after(PATIENCE):
                 await hands.rested()
 
 
@@ -206,7 +207,7 @@ async def test_a_write_that_is_given_up_before_its_thread_begins_never_begins(
 
     def late(self: writes.FolderWrites, write: writes.FolderWrite) -> None:
         begins.set()
-        go.wait(10)
+        go.wait(PATIENCE)
         try:
             begin(self, write)
         finally:
@@ -221,7 +222,7 @@ async def test_a_write_that_is_given_up_before_its_thread_begins_never_begins(
         nursery.cancel_scope.cancel()
     go.set()
     assert await trio.to_thread.run_sync(over.wait, 10)
-    with trio.fail_after(10):
+    with trio.fail_after(PATIENCE):
         while limiter.borrowed_tokens:  # until its thread is back
             await trio.lowlevel.checkpoint()
     assert done == []

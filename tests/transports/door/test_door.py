@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 from trio_websocket import ConnectionClosed
 
+from tests.patience import PATIENCE
 from tests.transports.house import (
-    PATIENCE,
     TEXT,
     frame,
     open_house,

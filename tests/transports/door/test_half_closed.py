@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 import trio
 
-from tests.transports.house import PATIENCE, House, open_house, read_all
+from tests.patience import PATIENCE
+from tests.transports.house import House, open_house, read_all
 from transports.wire.presence import LONGEST_SECONDS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whether a client is still there")

@@ -7,7 +7,8 @@ from trio_websocket import ConnectionClosed
 
 from actors.kernel import ActorRef, ChildSpec, Stage, Why, run
 from codec.console import Listening
-from tests.transports.house import PATIENCE, Events, House, Log, application, read_all, reason_of, websockets
+from tests.patience import PATIENCE
+from tests.transports.house import Events, House, Log, application, read_all, reason_of, websockets
 from transports.door.door import Door
 from transports.door.listener import MOVES, DoorEvent, DoorState, Listener
 

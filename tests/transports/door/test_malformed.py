@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import pytest
 import trio
 
+from tests.patience import PATIENCE
 from tests.transports.house import (
     BINARY,
     CLOSE,
     CONTINUATION,
-    PATIENCE,
     PING,
     PONG,
     TEXT,

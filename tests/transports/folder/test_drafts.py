@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.patience import PATIENCE
 from tests.transports.folder.disks import MAY_MOUNT, small_disk
 from transports.folder import drafts
 from transports.folder.drafts import (
@@ -188,7 +189,7 @@ def test_by_how_many_threads_drafts_are_written(
 
 
 def test_calls_together_run_at_once_and_an_error_of_any_is_raised() -> None:
-    barrier = threading.Barrier(5, timeout=10.0)
+    barrier = threading.Barrier(5, timeout=PATIENCE)
     together([lambda: (barrier.wait(), None)[1]] * 5)
 
     def fail() -> None:

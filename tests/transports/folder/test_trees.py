@@ -16,13 +16,13 @@ import trio.testing
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from tests.patience import PATIENCE
 from tests.transports.folder.disks import UNWATCHED
 from transports.folder.feed import MANY, PACE_SECONDS
 from transports.folder.inotify import FolderEvent, Inotify
 from transports.folder.trees import TreeChanges, TreeFeed
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="there is no inotify on this system")
-PATIENCE = 30.0
 Known = dict[Path, int]
 """Each file and folder, with the number of the file; 0: a folder."""
 numbers = count()

@@ -26,6 +26,7 @@ from actors.kernel import (
 )
 from actors.kernel.testing import House, Log, staged
 from codec.judge import fingerprint
+from tests.patience import PATIENCE
 from tests.transports.folder.disks import UNWATCHED
 from transports.folder import inotify, watching
 from transports.folder.feed import Gathered
@@ -35,7 +36,6 @@ from transports.judge.task_folders import TaskFolders
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="there is no inotify on this system")
 TASK = ("abc1", "abc1_a")
-PATIENCE = 30.0
 STIRRED = "stirred"
 WATCHER = Key[WatcherMessage]("watcher")
 
@@ -198,7 +198,7 @@ async def test_an_edit_is_told_within_a_moment_and_nothing_without_one(tmp_path:
         (tmp_path.joinpath(*TASK) / "notes.txt").write_bytes(b"what nobody asks for")
         told = len(log.entries)
         _write(tmp_path, "main.py", b"2")
-        with trio.fail_after(2):
+        with trio.fail_after(PATIENCE / 3):
             await sees(log, there(tmp_path))
         assert len(log.entries) == told + 1
 

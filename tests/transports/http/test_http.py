@@ -20,8 +20,8 @@ from quart_trio import QuartTrio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from actors.kernel.testing import run_schedule
+from tests.patience import PATIENCE
 from tests.transports.house import (
-    PATIENCE,
     TEXT,
     frame,
     open_house,

@@ -11,10 +11,9 @@ from actors.kernel import Actor, ChildSpec, Mailbox
 from actors.kernel.testing import House, Log, staged
 from codec.ipc import Failure, Request, Success, write_request, write_response
 from codec.ipc.folder import FilesChanged, Identity, News, Tray
+from tests.patience import PATIENCE
 from transports.ipc.base import FolderBase
 from transports.ipc.keeper import keeper_spec
-
-PATIENCE = 30.0
 
 
 class Clock:

@@ -13,6 +13,7 @@ import pytest
 import trio
 from msgspec.structs import replace
 
+from tests.patience import PATIENCE
 from transports.ipc import editor as module
 from transports.ipc.editor import DetachedEditor, editor_env
 from transports.ipc.processes import MARK, Census, Known
@@ -71,14 +72,14 @@ def family(made: DetachedEditor) -> set[Known]:
 
 
 async def until(condition: Callable[[], object]) -> None:
-    with trio.fail_after(20):
+    with trio.fail_after(PATIENCE):
         while not condition():  # noqa: ASYNC110 - it is the system that is asked
             await trio.sleep(0.01)
 
 
 async def ended(made: DetachedEditor) -> int | None:
     """Its exit code, when nothing is left of it."""
-    with trio.fail_after(20):
+    with trio.fail_after(PATIENCE):
         while (seen := await made.look()).pid is not None:  # noqa: ASYNC110 - it is the system that is asked
             await trio.sleep(0.01)
     return seen.code
@@ -283,7 +284,7 @@ async def test_all_that_was_launched_is_ended_and_nothing_else(make: Make, scrip
     await made.claim()
     await made.launch()
     await until(lambda: len(family(made)) == {STAYS: 1, HANDS_OVER: 1, FAMILY: 3}[script])
-    with trio.fail_after(20):
+    with trio.fail_after(PATIENCE):
         while family(made):
             await made.end(hard=False)
             await trio.sleep(0.02)

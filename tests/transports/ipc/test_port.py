@@ -17,7 +17,8 @@ from actors.ipc.messages import PeerNow
 from actors.kernel import Actor, AnySpec, ChildSpec
 from tests.ipc.desk_kit import NOW, DeskHouse, PaperJournal, desk_house, fact
 from tests.ipc.paper import PaperBase
-from tests.transports.house import PATIENCE, House, open_house, reason_of
+from tests.patience import PATIENCE
+from tests.transports.house import House, open_house, reason_of
 from transports.ipc.port import ipc_application, ipc_websocket
 from transports.wire.limits import DoorLimits, HttpLimits, WebSocketLimits
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.patience import PATIENCE
 from transports.process import member
 from transports.process.frames import DONE, FAILED, ORDER, PART, STOP, frame_of, next_frame
 from transports.process.member import MemberLine, OrderStopped
@@ -20,8 +21,8 @@ SECONDS = 7.0
 def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        ours.settimeout(10.0)
-        theirs.settimeout(10.0)
+        ours.settimeout(PATIENCE)
+        theirs.settimeout(PATIENCE)
         yield ours, theirs
 
 

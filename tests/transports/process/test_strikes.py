@@ -9,6 +9,7 @@ from contextlib import suppress
 
 import pytest
 
+from tests.patience import PATIENCE
 from transports.process.launcher import census
 from transports.process.launcher.striking import strike
 
@@ -27,7 +28,7 @@ def test_who_stayed_in_our_group_dies_and_we_do_not(own_group: bool) -> None:
         assert (os.getpgid(below) == os.getpgrp()) is own_group
         strike([struck.pid])
         try:
-            assert struck.wait(10) == -signal.SIGKILL
+            assert struck.wait(PATIENCE) == -signal.SIGKILL
             assert struck.stdout.read() == b"", "what was below held the pipe too, and is gone"
         finally:
             for pid in (struck.pid, below):
@@ -47,7 +48,7 @@ def test_who_was_not_seen_dies_with_its_group(monkeypatch: pytest.MonkeyPatch) -
         seen = census.member_of(struck.pid)
         monkeypatch.setattr(census, "family", lambda roots: [seen])
         strike([struck.pid])
-        assert struck.wait(10) == -signal.SIGKILL
+        assert struck.wait(PATIENCE) == -signal.SIGKILL
         try:
             assert select.select([struck.stdout], [], [], 10)[0]
             assert struck.stdout.read() == b"", "what was not seen held the pipe too, and is gone"

@@ -8,7 +8,8 @@ import pytest
 import trio
 import trustme
 
-from tests.transports.house import PATIENCE, open_house, read_until
+from tests.patience import PATIENCE
+from tests.transports.house import open_house, read_until
 from tests.transports.websocket.test_fast_lane import Fast
 from transports.sidekick.client import visit
 from transports.websocket import client

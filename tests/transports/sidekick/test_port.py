@@ -15,7 +15,8 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from trio_websocket import ConnectionClosed
 
 from actors.kernel import NobodyThere, TooManyChildren
-from tests.transports.house import PATIENCE, TEXT, House, frame, open_house, read_all, read_until, reason_of
+from tests.patience import PATIENCE
+from tests.transports.house import TEXT, House, frame, open_house, read_all, read_until, reason_of
 from transports.sidekick.playground import MOST_SCRIPTS, Playground, playing
 from transports.sidekick.port import room_in, sidekick_application, sidekick_websocket
 from transports.websocket.line import Line

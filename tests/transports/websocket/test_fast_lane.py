@@ -21,12 +21,12 @@ from wsproto.connection import Connection, ConnectionState, ConnectionType
 from wsproto.events import BytesMessage, CloseConnection, Ping, Pong, TextMessage
 
 from tests.others_turns import others_turns
+from tests.patience import PATIENCE
 from tests.plenty import plenty, seeds
 from tests.transports.house import (
     BINARY,
     CLOSE,
     CONTINUATION,
-    PATIENCE,
     PING,
     PONG,
     TEXT,

@@ -12,11 +12,11 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from trio_websocket import ConnectionClosed
 
 from tests.others_turns import others_turns
+from tests.patience import PATIENCE
 from tests.transports.house import (
     BINARY,
     CLOSE,
     CONTINUATION,
-    PATIENCE,
     PING,
     PONG,
     TEXT,

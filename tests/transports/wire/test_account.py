@@ -13,7 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.accounts import CAN_BE_OTHERS, NOBODY, STRANGERS_KERNEL, as_nobody
-from tests.transports.house import PATIENCE, House, frame, open_house, read_all
+from tests.patience import PATIENCE
+from tests.transports.house import House, frame, open_house, read_all
 from transports.wire.account import Porter
 from transports.wire.limits import DoorLimits
 from transports.wire.refusal import Refusal

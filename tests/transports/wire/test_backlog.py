@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trio.testing import wait_all_tasks_blocked
 
-from tests.transports.house import CONTINUATION, PATIENCE, PING, TEXT, House, frame, read_all, read_until
+from tests.patience import PATIENCE
+from tests.transports.house import CONTINUATION, PING, TEXT, House, frame, read_all, read_until
 from tests.transports.websocket.test_fast_lane import fast_house
 from transports.wire.backlog import Backlog
 from transports.wire.limits import WebSocketLimits

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trio.testing import MockClock, memory_stream_pair, wait_all_tasks_blocked
 
+from tests.patience import PATIENCE
 from tests.plenty import plenty
-from tests.transports.house import PATIENCE
 from tests.transports.wire.test_account import FORMS, Pair, as_ourselves
 from transports.wire import progress
 from transports.wire.progress import read_by_client

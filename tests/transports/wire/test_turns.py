@@ -9,7 +9,8 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from tests.transports.house import PATIENCE, TEXT, House, frame, open_house, read_until
+from tests.patience import PATIENCE
+from tests.transports.house import TEXT, House, frame, open_house, read_until
 from transports.websocket.websocket import Upgrade
 from transports.wire.turns import IN_A_ROW, MOMENT, MOST_PASSES, PASS, UNNOTICED, FairTurns, Pace, turns
 

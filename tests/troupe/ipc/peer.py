@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from codec.ipc import Failure, Outcome, Success, file_of, id_of, read_request, write_response
+from tests.patience import PATIENCE
 
 ATTEMPTS = 3
 
@@ -100,7 +101,7 @@ def at_the_desk(base: Path) -> Iterator[Peer]:
     thread = threading.Thread(target=peer.serve)
     thread.start()
     try:
-        assert peer.present.wait(10), "nobody could sit down"
+        assert peer.present.wait(PATIENCE), "nobody could sit down"
         yield peer
     finally:
         peer.stopped.set()

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from codec.ipc import Failure, Outcome, Success
 from codec.ipc.desk import Attempt, RequestDetail, RequestFact
+from tests.patience import PATIENCE
 from tests.troupe.ipc.peer import at_the_desk
 from troupe.ipc import Desk, DeskError, Result
 from troupe.ipc.arrivals import Arrivals, FileWatch
@@ -24,7 +25,7 @@ async def test_who_waits_for_what_is_over_hears_at_once(tmp_path: Path, monkeypa
         async with Desk(tmp_path / "base", state=tmp_path) as desk:
             tickets = [await desk.submit("echo", {"prompt": str(number)}) for number in range(3)]
             first = [await ticket.wait() for ticket in tickets]
-            with trio.fail_after(5):
+            with trio.fail_after(PATIENCE):
                 assert [await ticket.wait() for ticket in tickets] == first
                 again = [result async for result in desk.as_completed(tickets)]
             assert {each.id for each in again} == {each.id for each in first}

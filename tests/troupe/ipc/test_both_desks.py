@@ -11,6 +11,7 @@ from hypothesis import given
 from msgspec.structs import replace
 
 from tests.ipc.test_documents import JSON
+from tests.patience import PATIENCE
 from tests.troupe.ipc.peer import at_the_desk
 from troupe.ipc import BadId, BadParams, Desk, IdTaken, NoSuchRequest, NotYet, RequestFailed, Result, folder
 from troupe.ipc.desk import History
@@ -119,7 +120,7 @@ async def test_who_waits_too_long_is_told_and_can_wait_again(desk: AnyDesk) -> N
 
 
 async def test_who_waits_for_what_nobody_has_submitted_is_told_so(desk: AnyDesk) -> None:
-    with trio.fail_after(5), pytest.raises(NoSuchRequest, match="There is no request nobody"):
+    with trio.fail_after(PATIENCE), pytest.raises(NoSuchRequest, match="There is no request nobody"):
         await desk.ticket("nobody").wait(patience=0.6)
 
 
@@ -146,7 +147,7 @@ async def test_whoever_waits_can_be_cancelled_and_another_goes_on(desk: AnyDesk)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(never.wait)
         await trio.testing.wait_all_tasks_blocked(0.01)
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert (await desk.run("echo", {"prompt": "x"})).ok
         nursery.cancel_scope.cancel()
     assert (await desk.run("flaky")).ok

@@ -20,6 +20,7 @@ import trio
 import trio.testing
 
 from codec.ipc import Failure, Request, Success, file_of, read_request, write_request, write_response
+from tests.patience import PATIENCE
 from tests.troupe.ipc.peer import Peer, at_the_desk
 from transports.folder.drafts import rename_new
 from transports.folder.inotify import FolderEvent
@@ -124,7 +125,7 @@ async def test_answers_are_heard_and_not_looked_for(base: Path) -> None:
                 await trio.sleep(0.001)
             await trio.testing.wait_all_tasks_blocked(0.01)
             put(base, "responses", "r1", Success({}))
-            with trio.fail_after(5):
+            with trio.fail_after(PATIENCE):
                 await ticket.wait()
         assert desk._arrivals.rescans == 1
         assert descriptors("inotify") == before + 1
@@ -154,7 +155,7 @@ async def test_events_that_were_lost_and_a_folder_that_was_replaced_cost_nothing
             await ticket.wait()
         again = await desk.submit("echo", id="r1")
         put(base, "responses", "r1", Success({"n": 1}))
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert (await again.wait()).data == {"n": 1}
 
 
@@ -330,14 +331,14 @@ async def test_whoever_is_cancelled_while_the_disk_hangs_waits_for_it_no_longer(
 
     def hang(_: folder.DeskFolder, ids: object) -> set[str]:
         trio.from_thread.run_sync(hangs.set)
-        goes_on.wait(20)
+        goes_on.wait(PATIENCE)
         return set()
 
     async with desk_of(base) as desk:
         ticket = await desk.submit("echo")
         monkeypatch.setattr(folder.DeskFolder, "ended_or_gone", hang)
         try:
-            with trio.fail_after(10):
+            with trio.fail_after(PATIENCE):
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(ticket.wait)
                     await hangs.wait()
@@ -366,7 +367,7 @@ def test_a_blocking_call_that_is_interrupted_is_cancelled() -> None:
             signal.setitimer(signal.ITIMER_REAL, 0.05)
             with pytest.raises(Interrupted):
                 desk.call(wait)
-            assert ended.wait(10)
+            assert ended.wait(PATIENCE)
             assert desk.run("unheard").error == "Unknown command: unheard"
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -419,7 +420,7 @@ async def test_who_asks_who_is_there_in_a_folder_that_cannot_be_used_is_told_why
 
 async def test_who_waits_where_nobody_is_for_what_nobody_has_submitted_is_told_so_at_once(base: Path) -> None:
     async with desk_of(base) as desk:
-        with trio.fail_after(5), pytest.raises(NoSuchRequest, match=f"no request r1 in {base}"):
+        with trio.fail_after(PATIENCE), pytest.raises(NoSuchRequest, match=f"no request r1 in {base}"):
             await desk.ticket("r1").wait()
         with pytest.raises(NoSuchRequest):
             await desk.ticket("r1").wait(0.01)
@@ -518,7 +519,7 @@ async def test_who_waits_for_what_is_cancelled_or_answered_after_another_hears_a
             found[ticket.id] = (await ticket.wait()).cancelled
             ended[ticket.id].set()
 
-        with trio.fail_after(10):
+        with trio.fail_after(PATIENCE):
             async with trio.open_nursery() as nursery:
                 for each in several:
                     nursery.start_soon(wait, each)
@@ -658,7 +659,7 @@ async def test_who_is_cancelled_while_he_submits_keeps_nobody_from_it(base: Path
                 nursery.start_soon(submit, desk, f"r{number}")
             await trio.lowlevel.checkpoint()
             nursery.cancel_scope.cancel()
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             await desk.submit("echo", id="last")
     assert (base / "requests" / "last.json").exists()
 
@@ -676,7 +677,7 @@ async def test_whoever_is_cancelled_while_he_waits_keeps_nobody_from_his_answer(
                 await tickets[number].wait()
                 answered.append(number)
 
-        with trio.fail_after(20):
+        with trio.fail_after(PATIENCE):
             async with trio.open_nursery() as nursery:
                 for number in numbers:
                     nursery.start_soon(wait, number)
@@ -783,9 +784,8 @@ async def looks_for(desk: Desk, id: str) -> int:  # noqa: A002 - as in the contr
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(partial(desk.run, "ping", id=id))
-            while not (desk.base / "requests" / file_of(id)).exists():  # noqa: ASYNC110 - as any peer does
-                await trio.sleep(0.002)
-            await trio.testing.wait_all_tasks_blocked(0.02)
+            while not (desk._arrivals._leading and desk._arrivals.rescans):  # noqa: ASYNC110 - it happens in a thread
+                await trio.sleep(0.002)  # until then, an answer may be there before anybody watches
             answer(desk.base, id)
     finally:
         del desk._ended

@@ -12,6 +12,7 @@ import pytest
 
 from codec.ipc import Dialect, Failure, Success, write_response
 from codec.ipc.desk import Attempt, DeskTotals, Handled, RequestDetail, RequestFact, RequestState, Selection
+from tests.patience import PATIENCE
 from troupe.ipc import Desk, DeskError, NoServer
 from troupe.ipc import office as offices
 from troupe.ipc.office import DEADLINE, ORDER_DEADLINE, SERVER_FILE, Office
@@ -61,7 +62,7 @@ class Speaking(BaseHTTPRequestHandler):
         body = b""
         if self.server.ordered is not None:
             self.server.ordered.set()
-            self.server.go_on.wait(10)
+            self.server.go_on.wait(PATIENCE)
             body = msgspec.json.encode(Handled(ids=("r1",)))
         self.send_response(200 if body else 404)
         self.send_header("Content-Length", str(len(body)))
@@ -299,7 +300,7 @@ def test_an_order_may_take_minutes_and_no_question_waits_for_it(
     office, handled = Office(tmp_path / "base", tmp_path), list[Handled]()
     ordering = threading.Thread(target=lambda: handled.append(office.order("requeue", Selection(all=True))))
     ordering.start()
-    assert server.ordered.wait(10)
+    assert server.ordered.wait(PATIENCE)
     assert office.detail("r1") is not None
     assert lines == [DEADLINE, ORDER_DEADLINE]
     server.go_on.set()
@@ -319,7 +320,7 @@ def test_who_leaves_waits_for_no_answer_and_nothing_stays_open(tmp_path: Path) -
 
     asking = threading.Thread(target=ask)
     asking.start()
-    assert deaf.rung.wait(10)
+    assert deaf.rung.wait(PATIENCE)
     office.close()
     assert refusals == []
     deaf.close()

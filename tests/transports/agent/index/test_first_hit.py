@@ -8,6 +8,7 @@ from pathlib import Path
 import trio
 
 from codec.agent.index.telling import IndexWish
+from tests.patience import PATIENCE
 from transports.agent.index import orders
 from transports.agent.index.orders import (
     FoundChanged,
@@ -85,7 +86,7 @@ async def test_the_first_batch_is_in_the_index_before_the_walk_has_ended() -> No
             return orders.encode(Written(IndexTotals(generation=2, files=1, chunks=1, complete=True), related=True))
 
     said: list[int] = []
-    with trio.fail_after(5):
+    with trio.fail_after(PATIENCE):
         facts = await IndexUpdate(
             Crew(), IndexPlace("", ""), IndexWish(), lambda facts: said.append(facts.total_chunks), 2
         ).run()
@@ -115,7 +116,7 @@ async def test_of_a_new_index_a_reader_is_ready_before_the_first_file_is_found()
 
     for is_new in (True, False):
         done.clear()
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             await IndexUpdate(Crew(), IndexPlace("", ""), IndexWish(), lambda facts: None, 2).run()
         assert done == (["Scan", "Prepare", "Relate"] if is_new else ["Scan", "Relate"])
 

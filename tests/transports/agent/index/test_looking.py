@@ -11,6 +11,7 @@ import trio
 from trio.testing import MockClock
 
 from codec.agent.index.telling import WatchNews
+from tests.patience import PATIENCE
 from transports.agent.index import looking, watching
 from transports.agent.index.looking import FolderGone, TreeLook
 from transports.agent.index.watching import LOOKERS, TreeWatches
@@ -305,7 +306,7 @@ async def test_all_is_read_first_and_then_what_has_changed_is_told(root: Path, m
         await TreeWatches().look(str(root), hear, lambda: ["part20/a.py"])
         over.set()
 
-    with trio.fail_after(20):
+    with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(look)
             await heard.wait()
