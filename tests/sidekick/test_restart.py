@@ -19,6 +19,7 @@ import trio.lowlevel
 
 from codec.sidekick.kept import Reading, read_header
 from tests.house.running import Server, server
+from tests.plenty import plenty
 from tests.sidekick.guests import board, clears, guest
 from tests.sidekick.test_clients import python_with
 from tests.web.board_words import CLEAR, Message, spawn, update
@@ -186,7 +187,7 @@ async def test_whenever_it_is_killed_a_board_is_as_it_was_at_one_moment_and_none
     rooms = ["a", "b"]
     chance = random.Random(7)
     known = -1
-    for turn in range(3):
+    for turn in range(plenty(2)):
         with server(tmp_path) as house:
             house.ready()
             for room in rooms:
