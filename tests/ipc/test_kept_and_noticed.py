@@ -43,7 +43,7 @@ def test_only_an_end_which_the_files_still_tell_is_kept_without_a_sync(
 def test_dropped_requests_are_adopted_without_a_sync_exactly_if_the_folder_keeps_all_that_is_known_of_them(
     dialect: Dialect, again: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A peer of HEAD takes its requests away; and only the journal tells which answers are those to an older request."""
+    """A peer of HEAD takes its requests away; and only the journal knows the answers to an older request."""
     keep = ClientJournal.keep
     adopted: list[tuple[set[str], bool]] = []
 
