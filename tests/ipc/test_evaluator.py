@@ -268,6 +268,31 @@ async def test_a_comparison_that_is_given_up_is_counted_and_holds_nobody_up(auto
         assert "given up" in (house["evaluator"].statistics().note or "")
 
 
+async def test_its_note_says_what_it_has_written_what_waits_and_what_it_gave_up(autojump_clock: object) -> None:
+    base, scoring = PaperBase(), Scoring()
+    scoring.gate = trio.Event()
+    async with working(base, scoring) as (house, ref):
+
+        def note() -> str | None:
+            return house["evaluator"].statistics().note
+
+        for count, id in enumerate("abc", start=1):  # noqa: A001
+            ref.tell(success(id))
+            await settled()
+            assert note() == f"0 evaluations written, {count} waiting"
+        scoring.gate.set()
+        await settled()
+        assert note() == "3 evaluations written"
+        scoring.fails = True
+        ref.tell(success("d"))
+        await settled()
+        assert note() == "3 evaluations written, 1 given up, because comparing the texts took too long"
+        scoring.gate = trio.Event()
+        ref.tell(success("e"))
+        await settled()
+        assert note() == "3 evaluations written, 1 waiting, 1 given up, because comparing the texts took too long"
+
+
 async def test_the_comparing_process_rests_while_there_is_nothing_to_compare(autojump_clock: object) -> None:
     base, scoring = PaperBase(), Scoring()
     async with working(base, scoring) as (_, ref):

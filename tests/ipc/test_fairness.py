@@ -18,7 +18,7 @@ WISHES = st.builds(
 )
 STEPS = st.lists(
     st.tuples(st.just("add"), st.sampled_from(IDS), WISHES)
-    | st.tuples(st.sampled_from(["take", "take", "discard", "wait"]), st.sampled_from(IDS), st.just(Wishes())),
+    | st.tuples(st.sampled_from(["take", "take", "discard", "wait", "ask"]), st.sampled_from(IDS), st.just(Wishes())),
     max_size=80,
 )
 
@@ -61,6 +61,8 @@ def stale(queue: FairQueue) -> int:
 
 
 @given(STEPS)
+@example([("add", "r0", Wishes(not_before=1.0)), ("wait", "r0", Wishes()), ("take", "r0", Wishes())])
+@example([("add", "r0", Wishes(not_before=9.0, deadline=1.0)), ("wait", "r0", Wishes()), ("take", "r0", Wishes())])
 @settings(max_examples=300)
 def test_what_is_taken_is_the_first_of_its_lane_and_there_is_something_exactly_when_something_may_begin(
     steps: list[tuple[str, str, Wishes]],
@@ -82,15 +84,18 @@ def test_what_is_taken_is_the_first_of_its_lane_and_there_is_something_exactly_w
                 assert taken in firsts | late if firsts else taken is None
                 if taken is not None:
                     del usher.waiting[taken]
+            case "ask":
+                moment = queue.next_moment(now)
+                if usher.firsts(now):
+                    assert moment == now
+                else:
+                    moments = [
+                        m for _, w in usher.waiting.values() for m in (w.not_before, w.deadline) if m is not None
+                    ]
+                    assert moment == min(moments, default=None)
         assert stale(queue) == queue._discarded <= max(FEW, len(queue)) + 1, "so its heaps are tidied up in time"
         assert len(queue) == len(usher.waiting)
         assert all((each in queue) == (each in usher.waiting) for each in IDS)
-        moment = queue.next_moment(now)
-        if usher.firsts(now):
-            assert moment == now
-        else:
-            moments = [m for _, w in usher.waiting.values() for m in (w.not_before, w.deadline) if m is not None]
-            assert moment == min(moments, default=None)
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.integers(-3, 3)), min_size=1, max_size=60))

@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 import trio
 
-from actors.ipc.given import BaseFull, BaseUnwritable
+from actors.ipc.given import BaseFull, BaseGone, BaseUnwritable
 from actors.ipc.halts import Halts
 from actors.ipc.messages import Hold
 from actors.ipc.running import RunningClock
@@ -27,7 +27,8 @@ class Halted:
         self.now = 0.0
         self.timers: list[tuple[float, PaperTimer]] = []
         self.clock = RunningClock(lambda: self.now)
-        self.halts = Halts(PaperBase(), self.clock, cast("Any", self._release_in))
+        self.base = PaperBase()
+        self.halts = Halts(self.base, self.clock, cast("Any", self._release_in))
 
     def _release_in(self, seconds: float) -> PaperTimer:
         self.timers.append((seconds, PaperTimer()))
@@ -103,5 +104,64 @@ def test_what_halts_is_a_disk_that_is_full_or_takes_no_writes(error: Exception |
         assert halted.runs() is not halts
         assert halted.halts.trouble == ("it fails" if halts else None)
         await trio.lowlevel.checkpoint()
+
+    run_in_virtual_time(main)
+
+
+@pytest.mark.parametrize("before", [None, "it was stopped"])
+@pytest.mark.parametrize("stopped", [None, "it is stopped"])
+def test_a_server_end_that_is_stopped_halts_from_one_look_to_the_next(before: str | None, stopped: str | None) -> None:
+    async def main() -> None:
+        halted = Halted()
+        halted.halts.stopped(before)
+        halted.base.stopped = stopped
+        await halted.halts.look_at_server()
+        assert halted.halts.trouble == stopped
+        assert halted.runs() == (stopped is None)
+
+    run_in_virtual_time(main)
+
+
+def test_a_look_at_the_server_that_a_lost_folder_prevents_changes_nothing() -> None:
+    async def lost() -> str | None:
+        await trio.lowlevel.checkpoint()
+        raise BaseGone("it is gone")
+
+    async def main() -> None:
+        halted = Halted()
+        halted.halts.stopped("it is stopped")
+        halted.base.stopped_server = lost  # type: ignore[method-assign]
+        await halted.halts.look_at_server()
+        assert halted.halts.trouble == "it is stopped"
+        assert not halted.runs()
+
+    run_in_virtual_time(main)
+
+
+@pytest.mark.parametrize(
+    ("owner", "error", "is_ours", "trouble"),
+    [
+        (None, None, True, None),
+        ("another has it", None, False, "another has it"),
+        (None, BaseGone("it is missing"), False, "it is missing"),
+    ],
+)
+@pytest.mark.parametrize("was_gone", [False, True])
+def test_a_folder_is_ours_if_it_is_there_and_nobody_else_has_it(
+    owner: str | None, error: Exception | None, is_ours: bool, trouble: str | None, was_gone: bool
+) -> None:
+    async def claim() -> str | None:
+        await trio.lowlevel.checkpoint()
+        if error is not None:
+            raise error
+        return owner
+
+    async def main() -> None:
+        halted = Halted()
+        if was_gone:
+            halted.halts.gone("it was gone")
+        halted.base.claim_client = claim  # type: ignore[method-assign]
+        assert await halted.halts.claim() == is_ours
+        assert (halted.halts.trouble, halted.halts.down) == (trouble, owner)
 
     run_in_virtual_time(main)

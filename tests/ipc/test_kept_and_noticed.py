@@ -11,8 +11,8 @@ from actors.ipc.errand import ClientTerms
 from actors.ipc.given import BaseIsBack, Tray
 from actors.ipc.journal import ClientJournal
 from actors.store import StoreError
-from codec.ipc import Outcome, write_response
-from tests.ipc.client_kit import BUSY, DONE, NEVER, Desk, in_turn, play, request, wall
+from codec.ipc import Dialect, Outcome, write_response
+from tests.ipc.client_kit import BUSY, DONE, NEVER, Desk, in_turn, play, put, request, wall
 
 ENDS = {State.SUCCESS, State.FAILING, State.GAVE_UP}
 
@@ -38,6 +38,33 @@ def test_only_an_end_which_the_files_still_tell_is_kept_without_a_sync(
     play(test, outcomes=in_turn(*outcomes))
     assert soft_of.keys() & ENDS
     assert soft_of == {state: {state in ENDS} for state in soft_of}
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.parametrize("again", [set(), {"a"}, {"a", "b"}])
+def test_dropped_requests_are_adopted_without_a_sync_exactly_if_the_folder_keeps_all_that_is_known_of_them(
+    dialect: Dialect, again: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A peer of HEAD takes its requests away; and only the journal knows the answers to an older request."""
+    keep = ClientJournal.keep
+    adopted: list[tuple[set[str], bool]] = []
+
+    async def noted(journal: ClientJournal, *dossiers: Dossier, soft: bool = False) -> list[Dossier]:
+        adopted.append(({dossier.id for dossier in dossiers}, soft))
+        return await keep(journal, *dossiers, soft=soft)
+
+    async def test(desk: Desk) -> None:
+        await desk.ready()
+        for id in again:  # noqa: A001
+            put(desk.base, request(id))
+        await desk.over(*again)
+        monkeypatch.setattr(ClientJournal, "keep", noted)
+        for id in ("a", "b"):  # noqa: A001
+            put(desk.base, request(id, params={"n": 2}))
+        await trio.sleep(30.0)
+
+    play(test, outcomes=in_turn(DONE), dialect=dialect)
+    assert adopted[0] == ({"a", "b"}, dialect is Dialect.SPEC and not again)
 
 
 def test_what_was_answered_while_the_folder_could_not_be_read_is_noticed_as_soon_as_it_can() -> None:

@@ -1,10 +1,8 @@
 """When each attempt of the client end begins: a table, under a clock that jumps."""
 
-import random
-
 import pytest
 import trio
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -128,27 +126,37 @@ def test_what_cannot_be_helped_by_another_attempt_is_given_up_at_once() -> None:
     play(test)
 
 
-@given(st.lists(st.tuples(st.sampled_from(["read", "hold", "release"]), st.floats(0.0, 1e6)), max_size=50))
-def test_the_running_clock_never_goes_back_and_counts_at_most_a_second_between_two_looks(
-    events: list[tuple[str, float]],
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["read", "hold", "release"]),
+            st.sampled_from(["gone", "full"]),
+            st.integers(0, 8).map(lambda quarters: quarters / 4) | st.integers(0, 10**6).map(float),
+        ),
+        max_size=50,
+    )
+)
+@example([("hold", "gone", 0.5), ("hold", "full", 0.5), ("release", "gone", 0.5), ("release", "full", 0.5)])
+def test_the_running_clock_counts_at_most_a_second_from_one_event_to_the_next_and_none_while_a_reason_holds_it(
+    events: list[tuple[str, str, float]],
 ) -> None:
-    now = random.Random(1).random()
+    now, counted, held = 0.25, 0.0, set[str]()
     clock = RunningClock(lambda: now)
-    before, held = clock.read(), False
-    for what, seconds in events:
+    looked = now
+    for what, why, seconds in events:
         now += seconds
-        if what == "read":
-            after = clock.read()
-            assert 0.0 <= after - before <= (0.0 if held else MOST_STEP) + 1e-6
-            if not held:
-                assert after - before == pytest.approx(min(seconds, MOST_STEP), abs=1e-6)
-        elif what == "hold":
-            clock.hold("why")
-            held = True
-        else:
-            clock.release("why")
-            held = False
-        before = clock.read()
+        counted += 0.0 if held else min(now - looked, MOST_STEP)
+        looked = now
+        match what:
+            case "read":
+                assert clock.read() == counted
+            case "hold":
+                clock.hold(why)
+                held.add(why)
+            case _:
+                clock.release(why)
+                held.discard(why)
+    assert clock.read() == counted
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 30)), max_size=80))

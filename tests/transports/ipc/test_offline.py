@@ -32,6 +32,17 @@ def test_the_files_of_a_request_are_found_in_the_rooms_and_in_the_archive(base: 
     assert files.archived_papers("2026-01-31", "old") == Papers(evaluation=b"done")
 
 
+def test_each_file_of_an_archived_request_is_found_under_its_name(base: Path) -> None:
+    place = base / "archive" / "2026-01-31" / "old"
+    for name in ("request", "response", "failed", "eval"):
+        (place / f"{name}.json").write_bytes(name.encode())
+    os.utime(place / "request.json", ns=(0, 1_000_000_000))
+    os.utime(place / "response.json", ns=(0, 3_500_000_000))
+    assert OfflineBase(base).archived_papers("2026-01-31", "old") == Papers(
+        request=b"request", response=b"response", failed=b"failed", evaluation=b"eval", seconds=2.5
+    )
+
+
 def test_times_that_cannot_be_right_are_none(base: Path) -> None:
     os.utime(base / "requests" / "a.json", ns=(0, 9_000_000_000))
     os.utime(base / "responses" / "a.json", ns=(0, 3_500_000_000))
