@@ -1,7 +1,8 @@
 """Which cases of a long table the gate tries: a few of them, and others with each tree.
 
 A marker says how many: `@pytest.mark.drawn(6)`. It is for tables whose cases are alike and dear, each a page with
-Pyodide or a process with its own end, so that a mistake is found by most of them, or within a few trees.
+Pyodide or a process with its own end, so that a mistake is found by most of them, or within a few trees. Tests that
+have `of="a name"` in common are one table: `@pytest.mark.drawn(4, of="the sampler's trials")`.
 
 A run of all tests draws, by pytest-randomly's seed, which the gate derives from the tree. Who names a folder, a file
 or a test means all of it: `pytest tests` leaves out nothing. `TROUPE_PLENTY=2` draws twice as many (`plenty.py`). Each
@@ -35,7 +36,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     most: dict[str, int] = {}
     for item in items:
         if (drawn := item.get_closest_marker("drawn")) is not None:
-            table = item.nodeid.partition("[")[0]
+            table = str(drawn.kwargs.get("of") or item.nodeid.partition("[")[0])
             tables[table].append(item.nodeid)
             most[table] = plenty(*drawn.args)
     chosen = kept(tables, most, seed)

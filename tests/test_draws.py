@@ -43,6 +43,15 @@ def test_alike(case): pass
 
 @pytest.mark.parametrize("case", range(4))
 def test_each(case): pass
+
+ONE_OF_US = pytest.mark.drawn(1, of="us")
+
+@ONE_OF_US
+def test_of_us(): pass
+
+@ONE_OF_US
+@pytest.mark.parametrize("case", range(2))
+def test_also_of_us(case): pass
 """
 
 
@@ -65,3 +74,4 @@ def test_a_run_of_all_tests_draws_and_whoever_names_tests_gets_them_all(
     some = passed("--randomly-seed=1")
     assert len([test for test in some if "test_alike" in test]) == drawn
     assert len([test for test in some if "test_each" in test]) == 4
+    assert len([test for test in some if "of_us" in test]) == (3 if words == ["tests"] else min(3, int(plenty)))

@@ -61,6 +61,7 @@ def started_deaf(place: Path, *words: str) -> "subprocess.CompletedProcess[str]"
     return run_pytest(place, *stuck, *words, by=(sys.executable, "-c", DEAF), seconds=DEADLINE)
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", ["0", "1"])
 def test_tests_hear_signals_though_whoever_started_them_ignores_them(workers: str, tmp_path: Path) -> None:

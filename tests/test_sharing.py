@@ -38,6 +38,7 @@ def test_the_longest_come_first_then_those_with_slow_tests_and_each_in_one_piece
     assert len(found) == sum(map(len, files.values()))
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("place", ["first", "amid others", "last", "alone"])
 def test_whatever_crashes_a_worker_every_other_test_is_run_once(tmp_path: Path, place: str) -> None:

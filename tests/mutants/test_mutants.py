@@ -15,6 +15,9 @@ from tests.mutants.probes import NAME, probed
 from tests.mutants.rooms import ROOMS, Imports, room_of, sources
 from tests.mutants.trial import Trial
 
+A_TRIAL = pytest.mark.drawn(4, of="the sampler's trials")
+"""Each measures a house of a few files, and runs pytest for its mutants."""
+
 
 def a_third_of(room: str) -> dict[str, bytes]:
     """Another third for each seed of the run."""
@@ -115,6 +118,7 @@ def test_a_question_is_answered_otherwise() -> None:
     assert [mutant.becomes for mutant in mutants("f.py", source)] == ["not (a.b())"]
 
 
+@pytest.mark.drawn(6)
 @pytest.mark.slow
 @pytest.mark.parametrize("room", ROOMS)
 def test_every_mutant_of_the_house_is_python_and_another_program(room: str) -> None:
@@ -160,6 +164,7 @@ def test_so_many_lines_can_be_drawn_of_named_files(capsys: pytest.CaptureFixture
 # --- probes
 
 
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("room", ROOMS)
 def test_the_house_is_python_also_with_a_probe_at_every_seventh_mutant(room: str) -> None:
     for file, source in a_third_of(room).items():
@@ -225,6 +230,7 @@ def test_the_tests_of_the_same_name_come_first(imports: Imports, file: str, firs
     assert not set(near) & set(others)
 
 
+@pytest.mark.drawn(6)
 @pytest.mark.slow
 @pytest.mark.parametrize("room", ROOMS)
 def test_sources_have_tests_and_none_of_a_browser(imports: Imports, room: str) -> None:
@@ -329,6 +335,7 @@ TURNED, NO_FAULT, UNTESTED = "return a if a >= b else b", "return a if a <= b el
 BY = "tests/console/test_sums.py::test_least"
 
 
+@A_TRIAL
 @pytest.mark.slow
 def test_a_mutant_is_killed_by_a_test_that_notices_and_the_tree_is_left_as_it_was(house: Path, tmp_path: Path) -> None:
     before = (house / "codec/sums.py").read_bytes()
@@ -341,7 +348,7 @@ def test_a_mutant_is_killed_by_a_test_that_notices_and_the_tree_is_left_as_it_wa
     assert (tmp_path / "scratch/tree/codec/sums.py").read_bytes() == before
 
 
-@pytest.mark.drawn(1)
+@A_TRIAL
 @pytest.mark.slow
 @pytest.mark.parametrize("stage", range(4))
 def test_each_stage_asks_the_tests_that_come_there(house: Path, tmp_path: Path, stage: int) -> None:
@@ -378,6 +385,7 @@ def test_at_first_sight_only_the_nearest_are_asked(house: Path, tmp_path: Path) 
         assert Trial(house, tmp_path / f"{most}", [mutant], nearest=most).files(0, mutant) == every[:most]
 
 
+@A_TRIAL
 @pytest.mark.slow
 def test_slow_tests_are_asked_the_sooner_the_less_they_take_and_the_less_else_they_come_to(
     house: Path, tmp_path: Path
@@ -416,6 +424,7 @@ def test_slow_tests_are_asked_the_sooner_the_less_they_take_and_the_less_else_th
     ]
 
 
+@A_TRIAL
 @pytest.mark.slow
 def test_one_mutant_after_another_has_a_process_that_knows_nothing_of_the_last(house: Path, tmp_path: Path) -> None:
     """Only what is from outside of the tree has been imported before."""
@@ -427,6 +436,7 @@ def test_one_mutant_after_another_has_a_process_that_knows_nothing_of_the_last(h
     assert {line: fate for line, (fate, _) in fates.items()} == {TURNED: "killed", NO_FAULT: "survived"}
 
 
+@A_TRIAL
 @pytest.mark.slow
 def test_a_mutant_that_hangs_is_told_as_that(house: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "LEAST_LIMIT", 1.0)
@@ -437,6 +447,7 @@ def test_a_mutant_that_hangs_is_told_as_that(house: Path, tmp_path: Path, monkey
     assert [fate for _, fate, _ in Trial(house, tmp_path / "scratch", [hangs]).fates()] == ["timed out"]
 
 
+@A_TRIAL
 @pytest.mark.slow
 def test_a_test_that_fails_anyway_kills_nothing_and_the_others_are_asked(house: Path, tmp_path: Path) -> None:
     tests = house / "tests/console/test_sums.py"
@@ -454,6 +465,7 @@ def test_a_test_that_fails_anyway_kills_nothing_and_the_others_are_asked(house: 
     assert fates == {UNTESTED: ("survived", "0 tests come there"), TURNED: ("killed", BY)}
 
 
+@A_TRIAL
 @pytest.mark.slow
 def test_a_slow_test_that_fails_only_sometimes_kills_nothing(house: Path, tmp_path: Path) -> None:
     tests = house / "tests/console/test_sums.py"
@@ -479,6 +491,7 @@ def test_a_slow_test_that_fails_only_sometimes_kills_nothing(house: Path, tmp_pa
     assert (tmp_path / "runs").read_text() == "xxx"
 
 
+@A_TRIAL
 @pytest.mark.slow
 def test_a_test_that_takes_long_only_once_kills_nothing_and_is_asked_of_the_next(
     house: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -505,6 +518,7 @@ def test_a_test_that_takes_long_only_once_kills_nothing_and_is_asked_of_the_next
     assert (tmp_path / "runs").read_text() == "xxxx"
 
 
+@A_TRIAL
 @pytest.mark.slow
 def test_what_is_made_for_a_whole_file_counts_for_all_of_its_tests(house: Path, tmp_path: Path) -> None:
     tests = house / "tests/console/test_sums.py"
@@ -529,6 +543,7 @@ def test_what_is_made_for_a_whole_file_counts_for_all_of_its_tests(house: Path, 
     assert fate == ("killed", "tests/console/test_sums.py::test_two")
 
 
+@A_TRIAL
 @pytest.mark.slow
 def test_what_is_kept_for_a_whole_process_counts_for_all_of_its_tests(house: Path, tmp_path: Path) -> None:
     source = (house / "codec/sums.py").read_text()

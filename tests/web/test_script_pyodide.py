@@ -14,6 +14,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 Open = Callable[..., ScriptPage]
 
+A_PYTHON = pytest.mark.drawn(2, of="pages with a Python of their own")
+
 
 @pytest.fixture(scope="module")
 def visit(chromium: Browser, larder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Open]:
@@ -56,7 +58,7 @@ def test_the_released_client_draws_and_hears_and_its_failures_are_seen(visit: Op
     expect(at.output).not_to_contain_text("run_service_forever")
 
 
-@pytest.mark.drawn(1)
+@A_PYTHON
 @pytest.mark.parametrize(
     "script",
     [
@@ -79,6 +81,7 @@ def test_a_script_that_never_ends_is_stopped(visit: Open, script: str) -> None:
     expect(at.page.get_by_role("alert")).to_have_count(0)
 
 
+@A_PYTHON
 def test_what_a_script_does_when_it_is_stopped_is_done(visit: Open) -> None:
     at = visit()
     # Python 3.12 does not count the jump back of a one-line `while True` to the try around it.
@@ -89,7 +92,7 @@ def test_what_a_script_does_when_it_is_stopped_is_done(visit: Open) -> None:
     expect(at.output).to_contain_text("put away")
 
 
-@pytest.mark.drawn(1)
+@A_PYTHON
 @pytest.mark.parametrize(
     ("script", "state", "printed"),
     [
