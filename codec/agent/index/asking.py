@@ -65,7 +65,7 @@ class IndexFindings(Struct, frozen=True, kw_only=True):
     words: tuple[str, ...] = ()
     """What was looked for."""
     by_words_only: str = ""
-    """Why nothing was found by its meaning, though there are vectors: a sentence."""
+    """Why nothing was found by its meaning, though there is a model for it: a sentence."""
     other_vectors: bool = False
     """Whether the vectors are those of another model, and have to be made anew."""
 

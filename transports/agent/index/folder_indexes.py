@@ -22,7 +22,7 @@ from codec.agent.index.telling import IndexFacts, IndexTrouble, IndexWish
 from transports.agent.index import orders
 from transports.agent.index.database import IndexDamaged, ReadableIndex, index_trouble, is_damage, used_at
 from transports.agent.index.finding import findings
-from transports.agent.index.meaning import OTHER_MODEL, IndexMeaning, TextEmbedder, with_meaning
+from transports.agent.index.meaning import NOT_YET, OTHER_MODEL, IndexMeaning, TextEmbedder, with_meaning
 from transports.agent.index.ordering import OrderTaker, ordered
 from transports.agent.index.orders import IndexPlace, IndexTotals
 from transports.agent.index.schema import why_no_sqlite
@@ -163,7 +163,7 @@ class FolderIndex:
             if query.kind == "vectors":
                 raise
             return replace(found, by_words_only=str(trouble))
-        return found if hits is None else with_meaning(query, found, hits)
+        return replace(found, by_words_only=NOT_YET) if hits is None else with_meaning(query, found, hits)
 
     async def _alike(
         self, meaning: IndexMeaning, query: IndexQuery, readable: Callable[[str], bool]

@@ -39,6 +39,7 @@ REFUSED = (
     "The embedding model refuses {}, even shortened, which can be found by words only. If its server can be made to "
     "take longer texts, do that and rebuild the index, or choose another model."
 )
+NOT_YET = "No passage is embedded yet, so places are found by their words only."
 OTHER_MODEL = (
     "Places are found by their words only for now: the embedding model sends vectors of another length than before, so "
     "all vectors are made anew."

@@ -19,7 +19,7 @@ from tests.agent.fakes.meaning import NUMBERS, meaning
 from tests.transports.agent.index.house import PATIENCE, IndexHouse, looked, open_indexes
 from transports.agent.index import folder_indexes
 from transports.agent.index.folder_indexes import FolderIndex, FolderIndexes
-from transports.agent.index.meaning import OTHER_MODEL, REFUSED
+from transports.agent.index.meaning import NOT_YET, OTHER_MODEL, REFUSED
 
 pytestmark = pytest.mark.slow
 
@@ -238,6 +238,8 @@ async def test_the_vectors_of_another_model_are_gone_and_told_so_while_it_fails(
         with pytest.raises(IndexTrouble):
             await index.embed(said.append)
         assert [(facts.mode, facts.vectors) for facts in said] == [("text_only", 0)]
+        for kind in ("all", "vectors"):
+            assert (await found(index, "park", cast("SearchKind", kind))).by_words_only == NOT_YET
 
 
 async def test_a_model_that_changes_again_and_again_is_given_up_for_now(tmp_path: Path) -> None:
@@ -389,4 +391,5 @@ async def test_without_a_model_or_numpy_nothing_is_said_of_vectors(
         findings = await found(index, "park", "all")
         assert "vector_search" not in {each.stage for each in findings.stages}
         assert (await found(index, "park", "vectors")).stages == ()
+        assert findings.by_words_only == ""
         assert looked(house.file, "SELECT count(*) FROM sqlite_master WHERE name LIKE '%vector%'") == [(0,)]
