@@ -15,7 +15,7 @@ from codec.words import lasting
 
 PLAIN_NAME = re.compile(r"[\w./:@-]{1,200}")
 HTML = re.compile(rb"\s*<(!doctype|html)", re.IGNORECASE)
-ABOUT_CONTENT = (400, 413, 422)
+ABOUT_CONTENT, FAILED = (400, 413, 422), 500
 _TOO_LONG = re.compile(
     r"too (?:large|long|many tokens)|(?:exceed|longer than|larger than).*(?:context|length|token|batch)|value: NaN",
     re.IGNORECASE | re.DOTALL,
@@ -80,9 +80,12 @@ def refusal(case: ServerRefusal) -> ModelTrouble:
     return ModelTrouble(f"{who} answers with the odd status {status}.{why}")
 
 
-def may_be_the_texts(case: ServerRefusal) -> bool:
-    """Whether the server may have refused what stands in the request, so that it would take another one."""
-    return case.status in ABOUT_CONTENT or (case.status >= 500 and bool(_TOO_LONG.search(words(case.body))))
+def may_be_the_texts(case: ServerRefusal, *, doubted: bool = False) -> bool:
+    """Whether the server may have refused what stands in the request, so that it would take another one. `doubted`: or
+    may have failed by it."""
+    if case.status in ABOUT_CONTENT or (doubted and case.status == FAILED):
+        return True
+    return case.status >= FAILED and bool(_TOO_LONG.search(words(case.body)))
 
 
 def _about_the_key(case: ServerRefusal, why: str) -> str:

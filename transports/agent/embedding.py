@@ -6,6 +6,9 @@ a server does wrong is a ModelTrouble.
 A server refuses a whole request for one text that its model cannot read. Then each half is asked for by itself, until
 the text is found. It is shortened once, and then it has no vector. First, however, the server must take a plain text:
 if it refuses that, too, no text is to blame.
+
+Some servers fail (status 500) where others refuse, because the text ends what computes it. Whoever asks again and again
+for the same texts may doubt them: then such a failure counts as a refusal.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,37 +42,38 @@ class Embedder:
         self._model = model
         self._patience = patience
 
-    async def embed(self, texts: Sequence[str]) -> Sequence[bytes | None]:
-        """One vector for each text, all of one length. None: the model refuses this text. Raises ModelTrouble."""
+    async def embed(self, texts: Sequence[str], *, doubted: bool = False) -> Sequence[bytes | None]:
+        """One vector for each text, all of one length. None: the model refuses this text. `doubted`: or fails by it.
+        Raises ModelTrouble."""
         place = self._place()
         found: list[bytes | None] = []
         for at in range(0, len(texts), embeddings.MOST_TEXTS):
-            found += await self._each(place, texts[at : at + embeddings.MOST_TEXTS])
+            found += await self._each(place, texts[at : at + embeddings.MOST_TEXTS], doubted)
         sizes = sorted({len(vector) // 4 for vector in found if vector is not None})
         if len(sizes) > 1:
             raise ModelTrouble(f"{place.who} sent embeddings of {sizes[0]} numbers, and others of {sizes[-1]}.")
         return found
 
-    async def _each(self, place: ModelServer, texts: Sequence[str]) -> Sequence[bytes | None]:
+    async def _each(self, place: ModelServer, texts: Sequence[str], doubted: bool) -> Sequence[bytes | None]:
         try:
-            return await self._some(place, texts)
+            return await self._some(place, texts, doubted)
         except _TextsRefused:
             if len(texts) == 1:
-                return [await self._shortened(place, texts[0])]
+                return [await self._shortened(place, texts[0], doubted)]
         half = len(texts) // 2
-        return [*await self._each(place, texts[:half]), *await self._each(place, texts[half:])]
+        return [*await self._each(place, texts[:half], doubted), *await self._each(place, texts[half:], doubted)]
 
-    async def _shortened(self, place: ModelServer, text: str) -> bytes | None:
+    async def _shortened(self, place: ModelServer, text: str, doubted: bool) -> bytes | None:
         shorter = embeddings.shortened(text)
         if shorter is not None:
             try:
-                return (await self._some(place, [shorter]))[0]
+                return (await self._some(place, [shorter], doubted))[0]
             except _TextsRefused:
                 pass
-        await self._some(place, [PLAIN_TEXT])
+        await self._some(place, [PLAIN_TEXT], doubted)
         return None
 
-    async def _some(self, place: ModelServer, texts: Sequence[str]) -> list[bytes]:
+    async def _some(self, place: ModelServer, texts: Sequence[str], doubted: bool) -> list[bytes]:
         is_ollama = place.provider == "ollama"
         root = place.url if is_ollama else openai_root(place.url)
         address = root + (embeddings.OLLAMA_EMBED if is_ollama else embeddings.EMBEDDINGS)
@@ -80,7 +84,7 @@ class Embedder:
                     if answer.status != 200:
                         case = await answer.refused(self._model)
                         trouble = refusal(case)
-                        if may_be_the_texts(case):
+                        if may_be_the_texts(case, doubted=doubted):
                             raise _TextsRefused(str(trouble), recoverable=trouble.recoverable)
                         raise trouble
                     whole = await answer.whole(self._patience.list_bytes)

@@ -130,6 +130,22 @@ async def test_texts_that_a_model_refuses_are_shortened_once_and_then_left_out_a
         assert [found[number] for number in fine] == list(whole), "each has its own vector"
 
 
+@each_family
+async def test_of_texts_that_are_doubted_those_that_make_a_server_fail_are_left_out_and_no_others(
+    provider: Provider
+) -> None:
+    async with embedding(provider) as (fake, embedder):
+        fake.embed = refusing(Refuse(500, b'{"error": "EOF"}'), lambda text: "odd" not in text)
+        found = await embedder.embed(["a", "odd", "b", "c"], doubted=True)
+        assert [vector is not None for vector in found] == [True, False, True, True]
+        fake.embed = lambda asked: Refuse(500, b'{"error": "EOF"}')
+        with pytest.raises(ModelTrouble, match="EOF"):
+            await embedder.embed(["a", "odd", "b", "c"], doubted=True)
+        fake.embed = refusing(Refuse(503, b"busy"), lambda text: "odd" not in text)
+        with pytest.raises(ModelTrouble, match="busy"):
+            await embedder.embed(["a", "odd", "b", "c"], doubted=True)
+
+
 async def test_one_text_that_is_refused_costs_a_few_requests() -> None:
     async with embedding("ollama") as (fake, embedder):
         fake.embed = refusing(TOO_LONG[0], lambda text: "odd" not in text)

@@ -34,6 +34,8 @@ from transports.agent.index.vector_rows import MOST_VECTORS
 QUESTION_SECONDS = 1.0
 MOST_ALIKE, MOST_HITS = 400, 100
 QUESTIONS_KEPT = 64
+TRUSTED = 3
+"""When the model has failed so many times by the same texts, they are doubted."""
 TOO_MANY = "Only {:,} of {:,} passages can be found by their meaning."
 REFUSED = (
     "The embedding model refuses {}, even shortened, which can be found by words only. If its server can be made to "
@@ -54,8 +56,9 @@ class TextEmbedder(Protocol):
     @property
     def name(self) -> str: ...
 
-    async def embed(self, texts: Sequence[str]) -> Sequence[bytes | None]:
-        """One vector for each text, all of one length. None: the model refuses this text. Raises ModelTrouble."""
+    async def embed(self, texts: Sequence[str], *, doubted: bool = False) -> Sequence[bytes | None]:
+        """One vector for each text, all of one length. None: the model refuses this text. `doubted`: or fails by it.
+        Raises ModelTrouble."""
 
 
 class IndexMeaning:
@@ -70,6 +73,8 @@ class IndexMeaning:
         """The vectors of the last ones."""
         self._size = 0
         """Bytes of each vector that the model has sent last."""
+        self._failed, self._failures = b"", 0
+        """The first text, by its digest, of a request that has failed so many times in a row."""
 
     def mode(self, total: IndexTotals) -> IndexMode:
         whole = total.vectors > 0 and total.vectors + total.refused == total.chunks
@@ -93,7 +98,12 @@ class IndexMeaning:
             if not after:
                 said(found.total)  # what was kept may be gone: it was another model's
             if found.texts:
-                vectors = await self._vectors([each.text for each in found.texts])
+                first = found.texts[0].digest
+                self._failed, self._failures = first, self._failures if first == self._failed else 0
+                self._failures += 1
+                doubted = self._failures > TRUSTED
+                vectors = await self._vectors([each.text for each in found.texts], doubted=doubted)
+                self._failures = 0
                 if size and self._size != size:  # once is another model; again and again would never end
                     raise IndexTrouble(f"{NOT_NOW} {OTHER_NUMBERS.format(self._size // 4, size // 4)}")
                 size = self._size
@@ -130,10 +140,10 @@ class IndexMeaning:
             self._questions.popitem(last=False)
         return found
 
-    async def _vectors(self, texts: Sequence[str]) -> Sequence[bytes | None]:
+    async def _vectors(self, texts: Sequence[str], *, doubted: bool = False) -> Sequence[bytes | None]:
         """Raises IndexTrouble."""
         try:
-            vectors = await self._embedder.embed(texts)
+            vectors = await self._embedder.embed(texts, doubted=doubted)
         except ModelTrouble as trouble:
             raise IndexTrouble(f"{NOT_NOW} {trouble}") from None
         size = next((len(vector) for vector in vectors if vector is not None), self._size)

@@ -19,7 +19,7 @@ from tests.agent.fakes.meaning import NUMBERS, meaning
 from tests.transports.agent.index.house import PATIENCE, IndexHouse, looked, open_indexes
 from transports.agent.index import folder_indexes
 from transports.agent.index.folder_indexes import FolderIndex, FolderIndexes
-from transports.agent.index.meaning import NOT_YET, OTHER_MODEL, REFUSED
+from transports.agent.index.meaning import NOT_YET, OTHER_MODEL, REFUSED, TRUSTED
 
 pytestmark = pytest.mark.slow
 
@@ -42,8 +42,11 @@ class PaperEmbedder:
         self.refused = ""
         """A text that has it has no vector."""
         self.numbers = numbers
+        self.doubted: list[bool] = []
+        """Of each request."""
 
-    async def embed(self, texts: Sequence[str]) -> Sequence[bytes | None]:
+    async def embed(self, texts: Sequence[str], *, doubted: bool = False) -> Sequence[bytes | None]:
+        self.doubted.append(doubted)
         await trio.lowlevel.checkpoint()
         if self.gate is not None:
             await self.gate.wait()
@@ -239,12 +242,12 @@ async def test_the_vectors_of_another_model_are_gone_and_told_so_while_it_fails(
             await index.embed(said.append)
         assert [(facts.mode, facts.vectors) for facts in said] == [("text_only", 0)]
         for kind in ("all", "vectors"):
-            assert (await found(index, "park", cast("SearchKind", kind))).by_words_only == NOT_YET
+            assert (await found(index, "park", kind)).by_words_only == NOT_YET
 
 
 async def test_a_model_that_changes_again_and_again_is_given_up_for_now(tmp_path: Path) -> None:
     class Changing(PaperEmbedder):
-        async def embed(self, texts: Sequence[str]) -> Sequence[bytes | None]:
+        async def embed(self, texts: Sequence[str], *, doubted: bool = False) -> Sequence[bytes | None]:
             self.numbers = 384 - self.numbers
             return await super().embed(texts)
 
@@ -339,6 +342,24 @@ async def test_what_is_embedded_stays_when_the_server_of_models_goes_away(tmp_pa
         assert facts is not None
         assert facts.mode == "full"
         assert len(again.texts) == 80 - 32
+
+
+async def test_texts_by_which_a_model_fails_again_and_again_are_doubted_and_no_others(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        for number in range(80):
+            house.write(f"a{number:02}.md", f"# Title\n\nword {'x' * (number + 1)}\n")
+        embedder = PaperEmbedder()
+        embedder.most = 32
+        index = with_model(house, embedder)
+        await index.update(IndexWish(), lambda facts: None)
+        for _ in range(TRUSTED + 1):
+            with pytest.raises(IndexTrouble, match="Ollama is away"):
+                await index.embed(lambda facts: None)
+        assert embedder.doubted == [False] * (1 + TRUSTED) + [True]
+        embedder.most = 10_000
+        embedder.doubted.clear()
+        await index.embed(lambda facts: None)
+        assert embedder.doubted == [True, False]
 
 
 async def test_filling_can_be_cancelled_and_goes_on(tmp_path: Path) -> None:
