@@ -30,7 +30,7 @@ MOST_HITS, MOST_ENTRIES, MOST_DEFINITIONS = 20, 400, 40
 MOST_SCANNED = 30
 """Files that a search for definitions reads."""
 
-NO_VECTORS = "There is no embedding model, so nothing was searched by its meaning. The words are found here:"
+NO_VECTORS = "There is no embedding model, so nothing was searched by its meaning."
 
 Path = Annotated[str, Meta(min_length=1, max_length=2000, description="From the workspace's root, such as src/app.py")]
 Number = Annotated[int, Meta(ge=1, le=10_000_000)]
@@ -169,8 +169,9 @@ async def _vector_search(tree: Tree, wanted: VectorSearch) -> Told:
     hits = await tree.alike(wanted.query, MOST_HITS) if isinstance(tree, IndexedTree) else None
     if hits is not None:
         return _told_hits([wanted.query], hits, mode="vectors")
+    why_not = (tree.why_not if isinstance(tree, IndexedTree) else "") or NO_VECTORS
     found = await _search_text(tree, SearchText(wanted.query))
-    return Told(f"{NO_VECTORS}\n{found.text}", {**found.more, "mode": "text_only"})
+    return Told(f"{why_not} The words are found here:\n{found.text}", {**found.more, "mode": "text_only"})
 
 
 async def _search_symbols(tree: Tree, wanted: SearchSymbols) -> Told:

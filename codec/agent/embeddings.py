@@ -28,6 +28,8 @@ LONGEST_TEXT = 2_000
 """Characters; what comes after them does not count."""
 MOST_NUMBERS = 8_192
 """Of one vector."""
+SHORTENED = 500
+"""Characters of a text that was refused: a model that reads only 512 tokens takes them in any writing."""
 BLANK = "-"
 """Stands for a text without a letter, which some servers refuse."""
 
@@ -49,6 +51,12 @@ def as_asked(text: str) -> str:
     """What of a text is embedded."""
     cut = text[:LONGEST_TEXT]
     return cut if cut.strip() else BLANK
+
+
+def shortened(text: str) -> str | None:
+    """None: it is short enough already."""
+    asked = as_asked(text)
+    return as_asked(asked[:SHORTENED]) if len(asked) > SHORTENED else None
 
 
 def embed_body(model: str, texts: Sequence[str]) -> dict[str, Any]:

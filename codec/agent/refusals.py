@@ -15,6 +15,13 @@ from codec.words import lasting
 
 PLAIN_NAME = re.compile(r"[\w./:@-]{1,200}")
 HTML = re.compile(rb"\s*<(!doctype|html)", re.IGNORECASE)
+ABOUT_CONTENT, FAILED = (400, 413, 422), 500
+_TOO_LONG = re.compile(
+    r"too (?:large|long|many tokens)|(?:exceed|longer than|larger than).*(?:context|length|token|batch)|value: NaN",
+    re.IGNORECASE | re.DOTALL,
+)
+"""How servers say it with a status that is for their own failures: llama.cpp of a text that is longer than its batch,
+Ollama of one for which its model computes no numbers."""
 
 
 class ServerRefusal(Struct, frozen=True, kw_only=True):
@@ -71,6 +78,14 @@ def refusal(case: ServerRefusal) -> ModelTrouble:
         case _ if status >= 500:
             return ModelTrouble(f"{who} failed (status {status}).{why}")
     return ModelTrouble(f"{who} answers with the odd status {status}.{why}")
+
+
+def may_be_the_texts(case: ServerRefusal, *, doubted: bool = False) -> bool:
+    """Whether the server may have refused what stands in the request, so that it would take another one. `doubted`: or
+    may have failed by it."""
+    if case.status in ABOUT_CONTENT or (doubted and case.status == FAILED):
+        return True
+    return case.status >= FAILED and bool(_TOO_LONG.search(words(case.body)))
 
 
 def _about_the_key(case: ServerRefusal, why: str) -> str:

@@ -2,6 +2,13 @@
 
 For each request providers.py decides where the server is, whether it may be asked, and whether a key is sent. Whatever
 a server does wrong is a ModelTrouble.
+
+A server refuses a whole request for one text that its model cannot read. Then each half is asked for by itself, until
+the text is found. It is shortened once, and then it has no vector. First, however, the server must take a plain text:
+if it refuses that, too, no text is to blame.
+
+Some servers fail (status 500) where others refuse, because the text ends what computes it. Whoever asks again and again
+for the same texts may doubt them: then such a failure counts as a refusal.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,9 +18,15 @@ import trio
 from codec.agent import embeddings
 from codec.agent.addresses import openai_root
 from codec.agent.models import ModelTrouble
-from codec.agent.refusals import refusal
+from codec.agent.refusals import may_be_the_texts, refusal
 from codec.words import lasting
 from transports.agent.asking import Asking, ModelServer, Patience
+
+PLAIN_TEXT = "text"
+
+
+class _TextsRefused(ModelTrouble):
+    """One of the texts may be the reason."""
 
 
 class Embedder:
@@ -28,18 +41,39 @@ class Embedder:
         self._place = place
         self._model = model
         self._patience = patience
-        self._size = 0
-        """Bytes of each vector, once there has been one."""
 
-    async def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
-        """One vector for each text. Raises ModelTrouble."""
+    async def embed(self, texts: Sequence[str], *, doubted: bool = False) -> Sequence[bytes | None]:
+        """One vector for each text, all of one length. None: the model refuses this text. `doubted`: or fails by it.
+        Raises ModelTrouble."""
         place = self._place()
-        found: list[bytes] = []
+        found: list[bytes | None] = []
         for at in range(0, len(texts), embeddings.MOST_TEXTS):
-            found += await self._some(place, texts[at : at + embeddings.MOST_TEXTS])
+            found += await self._each(place, texts[at : at + embeddings.MOST_TEXTS], doubted)
+        sizes = sorted({len(vector) // 4 for vector in found if vector is not None})
+        if len(sizes) > 1:
+            raise ModelTrouble(f"{place.who} sent embeddings of {sizes[0]} numbers, and others of {sizes[-1]}.")
         return found
 
-    async def _some(self, place: ModelServer, texts: Sequence[str]) -> list[bytes]:
+    async def _each(self, place: ModelServer, texts: Sequence[str], doubted: bool) -> Sequence[bytes | None]:
+        try:
+            return await self._some(place, texts, doubted)
+        except _TextsRefused:
+            if len(texts) == 1:
+                return [await self._shortened(place, texts[0], doubted)]
+        half = len(texts) // 2
+        return [*await self._each(place, texts[:half], doubted), *await self._each(place, texts[half:], doubted)]
+
+    async def _shortened(self, place: ModelServer, text: str, doubted: bool) -> bytes | None:
+        shorter = embeddings.shortened(text)
+        if shorter is not None:
+            try:
+                return (await self._some(place, [shorter], doubted))[0]
+            except _TextsRefused:
+                pass
+        await self._some(place, [PLAIN_TEXT], doubted)
+        return None
+
+    async def _some(self, place: ModelServer, texts: Sequence[str], doubted: bool) -> list[bytes]:
         is_ollama = place.provider == "ollama"
         root = place.url if is_ollama else openai_root(place.url)
         address = root + (embeddings.OLLAMA_EMBED if is_ollama else embeddings.EMBEDDINGS)
@@ -48,19 +82,15 @@ class Embedder:
             with trio.fail_after(self._patience.first):
                 async with self._asking.ask(place, "POST", address, body) as answer:
                     if answer.status != 200:
-                        raise refusal(await answer.refused(self._model))
+                        case = await answer.refused(self._model)
+                        trouble = refusal(case)
+                        if may_be_the_texts(case, doubted=doubted):
+                            raise _TextsRefused(str(trouble), recoverable=trouble.recoverable)
+                        raise trouble
                     whole = await answer.whole(self._patience.list_bytes)
         except trio.TooSlowError:
             raise ModelTrouble(f"{place.who} sent no embeddings for {lasting(self._patience.first)}.") from None
         # a batch is a hundred thousand numbers: the loop has others to serve
-        found = await trio.to_thread.run_sync(
+        return await trio.to_thread.run_sync(
             embeddings.vectors_of, whole, place.provider, len(texts), place.who, abandon_on_cancel=True
         )
-        self._size = self._size or len(found[0])
-        if len(found[0]) != self._size:
-            raise ModelTrouble(
-                f"{place.who} sent embeddings of {len(found[0]) // 4} numbers, and of {self._size // 4} before. Is "
-                f"{self._model} another model now? Then start Troupe again.",
-                recoverable=False,
-            )
-        return found

@@ -38,7 +38,7 @@ from codec.agent.reading import read_body
 from codec.agent.refusing import ContractRefusal, no_workspace
 from codec.agent.withheld import withheld
 from codec.agent.workspaces import IndexChanges, IndexRun, IndexStatus, Policy, WatchState, WorkspaceFact
-from codec.words import counted
+from codec.words import counted, sentences
 
 PATIENCE = 10.0
 STATUS_SECONDS = 2.0
@@ -169,14 +169,15 @@ class IndexDesk:
         else:
             results = await shown(tree, found.hits, found.words or words.split())
             by_meaning = any(each.stage == "vector_search" for each in found.stages)
-            message = ""
             if kind == "vectors" and not by_meaning:
-                message = WITHOUT_VECTORS
+                message = found.by_words_only or WITHOUT_VECTORS
             elif not found.complete:
-                message = BEGINS
+                message = sentences(BEGINS, found.by_words_only)
                 results = await _filled_up(tree, words, results, most)
             elif not results:
-                message = f"Nothing was found for {words}."
+                message = sentences(f"Nothing was found for {words}.", found.by_words_only)
+            else:
+                message = found.by_words_only
             answer = SearchResults(
                 query=words,
                 results=tuple(results[:most]),

@@ -33,6 +33,8 @@ class Embedding:
         self._wanted = False
         self._waits: Timer | None = None
         self._failures = 0
+        self._vectors = 0
+        """As last heard: with more of them, the model does not fail any more."""
 
     def want(self) -> None:
         """There may be vectors missing. While the model fails, it is not asked any sooner."""
@@ -51,7 +53,7 @@ class Embedding:
                 self._wanted = False
                 facts = await self._index.embed(self._heard)
                 if facts is not None:
-                    self._heard(facts)
+                    self._well(facts)
         except IndexTrouble as trouble:
             self.runs = False
             self.trouble = str(trouble)
@@ -62,5 +64,13 @@ class Embedding:
             self.runs = False
 
     def _heard(self, facts: IndexFacts) -> None:
+        if facts.vectors > self._vectors:
+            self._well(facts)
+        else:
+            self._vectors = facts.vectors
+            self._said(facts)
+
+    def _well(self, facts: IndexFacts) -> None:
+        self._vectors = facts.vectors
         self.trouble, self._failures = "", 0
         self._said(facts)

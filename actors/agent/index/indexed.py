@@ -72,10 +72,13 @@ class IndexedTree:
         return [hit if far > 1 else replace(hit, score=best) for far, hit in every][:most]
 
     async def alike(self, text: str, most: int) -> Sequence[FileHit] | None:
-        """Files that are about it, each with the begin of its best place as it is on the disk now. None: the index has
-        no vectors."""
+        """Files that are about it, each with the begin of its best place as it is on the disk now. None: nothing was
+        searched by its meaning. `why_not` says why, unless there is no model for it."""
         found = await self.find(IndexQuery(text=text, kind="vectors", most=most, per_file=1))
-        if found is None or not any(each.stage == "vector_search" for each in found.stages):
+        if found is None:
+            return None
+        if not any(each.stage == "vector_search" for each in found.stages):
+            self.why_not = found.by_words_only
             return None
         hits = []
         for hit in found.hits:

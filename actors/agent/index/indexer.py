@@ -161,10 +161,10 @@ class Indexer(Actor[Heard]):
         self._used_at = trio.current_time()
         path, polling = self._known.path, self._known.use_polling
         self._watch = FolderWatch(self, path, self._means.watches, self._news, self._change, polling=polling)
-        self._questions = IndexQuestions(self, self._index, self._known.id, self._lost)
         self._embedding = Embedding(
             self, self._index, self._embedded, lambda seconds: self.tell_later(seconds, EmbedAgain())
         )
+        self._questions = IndexQuestions(self, self._index, self._known.id, self._lost, self._embedding.want)
         self._followers = Followers(lambda reply: self.tell_later(FOLLOW_SECONDS, FollowedLong(reply)))
         self._shown = self._status()
         if isinstance(kept, Begun):

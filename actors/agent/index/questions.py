@@ -22,11 +22,18 @@ MOST_AT_ONCE = 64
 
 class IndexQuestions:
     def __init__(
-        self, actor: Actor[Any], index: WorkspaceIndex, workspace_id: str, incomplete: Callable[[], None]
+        self,
+        actor: Actor[Any],
+        index: WorkspaceIndex,
+        workspace_id: str,
+        incomplete: Callable[[], None],
+        other_vectors: Callable[[], None],
     ) -> None:
-        """`incomplete`: is called when a question has found an index that lacks something."""
+        """`incomplete`, `other_vectors`: are called when a question has found an index that lacks something, or whose
+        vectors are another model's."""
         self._actor = actor
         self._incomplete = incomplete
+        self._other_vectors = other_vectors
         self._index = index
         self._workspace_id = workspace_id
         self._count = 0
@@ -60,6 +67,8 @@ class IndexQuestions:
                     reply.set(found)
                 if not found.complete:
                     self._incomplete()
+                if found.other_vectors:
+                    self._other_vectors()
         self._count -= 1
 
     async def _policy(self) -> Policy:

@@ -9,7 +9,7 @@ from actors.agent.given import Tree
 from actors.agent.index.searching import LivePlace, live
 from codec.agent.events import RetrieveStage
 from codec.agent.index.asking import IndexFindings, IndexHit
-from codec.words import counted, listed
+from codec.words import counted, listed, sentences
 
 LONGEST_PLACE = 40
 """Lines of one place."""
@@ -33,6 +33,8 @@ def ran(findings: IndexFindings, words: Sequence[str]) -> list[RanStage]:
     for each in findings.stages:
         if each.stage == "reranking":
             sentence = f"Ordered {counted(each.count, 'place')} by how likely they are meant"
+            if findings.by_words_only:
+                sentence = sentences(sentence, findings.by_words_only)
         elif each.count:
             one, many = _FOUND[each.stage]
             sentence = f"Found {counted(each.count, one, many)} for {named}"

@@ -64,6 +64,10 @@ class IndexFindings(Struct, frozen=True, kw_only=True):
     """Whether the whole workspace had been indexed."""
     words: tuple[str, ...] = ()
     """What was looked for."""
+    by_words_only: str = ""
+    """Why nothing was found by its meaning, though there is a model for it: a sentence."""
+    other_vectors: bool = False
+    """Whether the vectors are those of another model, and have to be made anew."""
 
 
 # -- over HTTP

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codec.agent.embeddings import LONGEST_TEXT, MOST_NUMBERS, embed_body, vectors_of
+from codec.agent.embeddings import LONGEST_TEXT, MOST_NUMBERS, SHORTENED, embed_body, shortened, vectors_of
 from codec.agent.models import ModelTrouble, Provider
 
 WHO = "Ollama at http://127.0.0.1:11434"
@@ -78,3 +78,10 @@ def test_no_bytes_do_anything_else(answer: bytes, provider: Provider) -> None:
 def test_a_text_is_cut_and_never_blank() -> None:
     asked = embed_body("m", ["x" * 5_000, "", " \n\t", "ä"])
     assert asked == {"model": "m", "input": ["x" * LONGEST_TEXT, "-", "-", "ä"]}
+
+
+def test_a_text_is_shortened_once() -> None:
+    long = "x" * (SHORTENED + 1)
+    assert shortened(long) == "x" * SHORTENED
+    assert shortened(long[:-1]) is None
+    assert shortened(" " * SHORTENED + "x") == "-", "blanks only are refused by some servers"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codec.agent.models import ModelTrouble
-from codec.agent.refusals import ServerRefusal, refusal
+from codec.agent.refusals import ServerRefusal, may_be_the_texts, refusal
 
 
 def refused(status: int, body: Any = b"", **more: Any) -> ModelTrouble:
@@ -58,3 +58,24 @@ def test_every_refusal_is_one_short_line(status: int, body: bytes, model: str, a
     trouble = refused(status, body, model=model, retry_after=after, location=location)
     assert str(trouble).isprintable()
     assert len(str(trouble)) < 1000
+
+
+@pytest.mark.parametrize(("status", "says", "may_be"), [
+    (400, "the input length exceeds the context length", True),
+    (413, "", True),
+    (422, "", True),
+    (500, "input is too large to process. increase the physical batch size", True),
+    (500, "the input length exceeds the context length", True),
+    (500, "the request exceeds the available context size", True),
+    (500, "failed to encode response: json: unsupported value: NaN", True),
+    (500, "boom", False),
+    (500, "model requires more system memory (5.5 GiB) than is available", False),
+    (503, "Loading model", False),
+    *((status, "too long", False) for status in (301, 401, 403, 404, 408, 409, 429)),
+])  # fmt: skip
+def test_what_a_server_refuses_because_of_the_texts_is_told_from_its_other_refusals(
+    status: int, says: str, may_be: bool
+) -> None:
+    body = json.dumps({"error": says}).encode()
+    case = ServerRefusal(who="Ollama", provider="ollama", status=status, body=body, model="words")
+    assert may_be_the_texts(case) is may_be

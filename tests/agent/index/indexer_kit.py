@@ -59,7 +59,11 @@ class PaperIndex:
     """That an embedding model would make. 0: there is none."""
     embed_seconds: float = 1.0
     embed_trouble: str = ""
+    fails_after: str = ""
+    """The trouble that the model has when it has made half of the vectors."""
     embedded: int = 0
+    other_vectors: bool = False
+    """Whether a question shows that the vectors are another model's."""
     begun: list[tuple[str, float]] = field(default_factory=list)
     """Which methods were called, and when."""
 
@@ -121,7 +125,12 @@ class PaperIndex:
         self.queries.append(query)
         self.readable = {path: readable(path) for path in ("src/a.py", ".git/config", "secret/x.py")}
         hits = (IndexHit(path="src/a.py", first_line=1, last_line=2, score=1.0),)
-        return IndexFindings(hits=hits, complete=self.facts_now.complete, generation=self.facts_now.generation)
+        return IndexFindings(
+            hits=hits,
+            complete=self.facts_now.complete,
+            generation=self.facts_now.generation,
+            other_vectors=self.other_vectors,
+        )
 
     async def embed(self, said: Callable[[IndexFacts], None]) -> IndexFacts | None:
         self.embedded += 1
@@ -130,6 +139,8 @@ class PaperIndex:
             raise IndexTrouble(self.embed_trouble)
         if self.vectors:
             said(replace(self.facts_now, vectors=self.vectors // 2))
+            if self.fails_after:
+                raise IndexTrouble(self.fails_after)
             await trio.sleep(self.embed_seconds)
             self.facts_now = replace(self.facts_now, mode="full", vectors=self.vectors)
         return self.facts_now

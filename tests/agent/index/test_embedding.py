@@ -62,6 +62,18 @@ async def test_a_model_that_fails_is_asked_again_after_longer_times_and_no_soone
     assert here.naps[8:] == [AGAIN_SECONDS], "after a success it begins anew"
 
 
+async def test_only_more_vectors_show_that_a_model_does_not_fail_any_more() -> None:
+    here = PaperTasks()
+    here.index.vectors, here.index.embed_seconds = 2, 0.0
+    here.embedding.want()
+    await here.run()
+    for had, waits in ((2, AGAIN_SECONDS), (1, 2 * AGAIN_SECONDS), (2, AGAIN_SECONDS)):
+        here.index.vectors, here.index.fails_after = 2 * had, "It is away."
+        here.embedding.again()
+        await here.run()
+        assert here.naps.pop() == waits
+
+
 async def test_what_comes_while_vectors_are_made_is_one_more_filling_after_them() -> None:
     here = PaperTasks()
     here.index.vectors, here.index.embed_seconds = 2, 0.0

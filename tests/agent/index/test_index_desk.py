@@ -235,6 +235,27 @@ async def test_a_search_by_meaning_without_vectors_says_what_it_needs(autojump_c
         assert answer["message"] == "Nothing was found for word."
 
 
+@pytest.mark.parametrize("kind", ["all", "vectors"])
+@pytest.mark.parametrize("complete", [True, False])
+async def test_a_search_says_why_it_went_by_the_words_only(
+    kind: Any, complete: bool, autojump_clock: MockClock
+) -> None:
+    async with desk() as (house, asked, fact):
+        index = house.index(fact)
+        index.facts_now = IndexFacts(complete=complete)
+        hits = [IndexHit(path="src/a.py", first_line=1, last_line=1, score=1.0)]
+
+        async def find(query: Any, readable: Any) -> IndexFindings:
+            findings = IndexFindings(hits=tuple(hits), words=("word",), complete=complete, by_words_only="Why it did.")
+            hits.clear()
+            return findings
+
+        index.find = find  # type: ignore[method-assign]
+        for _ in ("with a hit", "without"):
+            answer = read(await asked.search(fact.id, "word", kind, 10))
+            assert answer["message"].endswith("Why it did.")
+
+
 async def test_no_status_names_a_file_that_the_policy_hides(autojump_clock: MockClock) -> None:
     open_ones = ("The disk is slow.", "src/b.py was left out: whatever reads it is ended by it, or takes too long.")
     closed = (

@@ -215,3 +215,7 @@ async def test_vector_search_tells_places_by_their_meaning_within_the_policy_and
         assert told.more == {"results_count": 1, "files": ["src/auth.py"], "mode": "vectors"}
         tree = await tree_of(house, FILES, IndexFindings())
         assert (await use(tree, VectorSearch("login"))).text.startswith(NO_VECTORS)
+        tree = await tree_of(house, FILES, IndexFindings(by_words_only="Why it went by words."))
+        told = await use(tree, VectorSearch("login"))
+        assert told.text.startswith("Why it went by words. The words are found here:\n")
+        assert told.more["mode"] == "text_only"

@@ -721,3 +721,21 @@ async def test_an_embedding_model_that_is_away_is_told_and_asked_again_and_the_i
         index.embed_trouble = ""
         full = await house.until(fact, lambda status: status.mode == "full")
         assert full[-1].errors == ()
+
+
+async def test_a_question_that_shows_that_the_vectors_are_another_models_has_them_made_anew(
+    autojump_clock: MockClock
+) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        index = house.index(fact)
+        index.vectors = 500
+        await house.reindex(fact)
+        await house.until(fact, lambda status: status.mode == "full")
+        await searched(house, fact)
+        await trio.sleep(10)
+        assert index.embedded == 1
+        index.other_vectors = True
+        await searched(house, fact)
+        await trio.sleep(10)
+        assert index.embedded == 2

@@ -164,6 +164,11 @@ def test_each_stage_says_what_it_has_found_for_the_first_words() -> None:
         StageCount("reranking", 1),
         StageCount("reranking", 0),
     )
+    why = ran(IndexFindings(stages=stages[-2:], by_words_only="Why."), ("a",))
+    assert [each.sentence for each in why] == [
+        "Ordered 1 place by how likely they are meant. Why.",
+        "Ordered 0 places by how likely they are meant. Why.",
+    ]
     told = ran(IndexFindings(stages=stages), ("a", "b", "c", "d", "e"))
     words = "a, b, c and d"
     assert told == [

@@ -2,17 +2,19 @@
 
 import json
 from array import array
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from random import Random
 from typing import Any
 
 import pytest
 import trio
 from msgspec.structs import replace
 
+from codec.agent.embeddings import SHORTENED
 from codec.agent.models import ModelTrouble, Provider
 from tests.agent.fakes import Asked, Die, FakeOllama, FakeOpenAI, Hang, Leave, Raw, Refuse, Script
-from tests.agent.fakes.meaning import answer, meaning
+from tests.agent.fakes.meaning import answer, embedded, meaning
 from tests.agent.fakes.wire import FakeServer
 from tests.transports.agent.asked import no_builtin
 from transports.agent.asking import PATIENCE, Patience
@@ -55,7 +57,7 @@ async def test_texts_have_their_vectors_in_their_order_32_at_a_time(provider: Pr
         assert [len(asked.body["input"]) for asked in fake.asked] == [32, 32, 6]
         assert {asked.body["model"] for asked in fake.asked} == {"words"}
         for text, vector in zip(texts, found, strict=True):
-            counts, numbers = meaning(text), array("f", vector)
+            counts, numbers = meaning(text), array("f", vector or b"")
             best = max(range(len(counts)), key=lambda at: counts[at])
             assert max(range(len(numbers)), key=lambda at: numbers[at]) == best
         assert await embedder.embed([]) == []
@@ -90,13 +92,86 @@ async def test_an_answer_that_is_none_is_told_in_a_sentence(provider: Provider, 
             await embedder.embed(["a", "b"])
 
 
-async def test_vectors_of_another_length_than_before_are_not_taken() -> None:
+async def test_texts_that_are_asked_for_together_have_vectors_of_one_length() -> None:
     async with embedding("ollama") as (fake, embedder):
-        fake.embed = sends([[1.0, 2.0]])
-        await embedder.embed(["a"])
-        fake.embed = sends([[1.0, 2.0, 3.0]])
-        with pytest.raises(ModelTrouble, match="of 3 numbers, and of 2 before"):
-            await embedder.embed(["a"])
+        fake.embed = lambda asked: sends([[1.0] * len(asked.body["input"])] * len(asked.body["input"]))(asked)
+        with pytest.raises(ModelTrouble, match="of 1 numbers, and others of 32"):
+            await embedder.embed(["a"] * 33)
+        assert len(await embedder.embed(["a"] * 2)) == 2
+
+
+TOO_LONG = (
+    Refuse(400, b'{"error": "the input length exceeds the context length"}'),
+    Refuse(413, b'{"error": "Input validation error: must have less than 512 tokens", "error_type": "Validation"}'),
+    Refuse(422, b"cannot be read"),
+    Refuse(500, b'{"error": {"code": 500, "message": "input is too large to process. increase the batch size"}}'),
+    Refuse(500, b'{"error": "failed to encode response: json: unsupported value: NaN"}'),
+)
+
+
+def refusing(how: Refuse, takes: Callable[[str], bool]) -> Callable[[Asked], Script]:
+    return lambda asked: embedded(asked) if all(map(takes, asked.body["input"])) else how
+
+
+@each_family
+@pytest.mark.parametrize("how", TOO_LONG, ids=lambda how: str(how.status))
+async def test_texts_that_a_model_refuses_are_shortened_once_and_then_left_out_and_keep_no_other_from_it(
+    provider: Provider, how: Refuse
+) -> None:
+    random = Random(7)
+    async with embedding(provider) as (fake, embedder):
+        fake.embed = refusing(how, lambda text: len(text) <= SHORTENED and "odd" not in text)
+        texts = [f"word {'odd' if random.random() < 0.1 else 'even'} {'x' * random.randint(0, 900)}" for _ in range(70)]
+        fine = [number for number, text in enumerate(texts) if "odd" not in text]
+        found = await embedder.embed(texts)
+        assert [number for number, vector in enumerate(found) if vector is not None] == fine
+        asked = [text[:SHORTENED] for text in texts]
+        whole = await embedder.embed([asked[number] for number in fine])
+        assert [found[number] for number in fine] == list(whole), "each has its own vector"
+
+
+@each_family
+async def test_of_texts_that_are_doubted_those_that_make_a_server_fail_are_left_out_and_no_others(
+    provider: Provider
+) -> None:
+    async with embedding(provider) as (fake, embedder):
+        fake.embed = refusing(Refuse(500, b'{"error": "EOF"}'), lambda text: "odd" not in text)
+        found = await embedder.embed(["a", "odd", "b", "c"], doubted=True)
+        assert [vector is not None for vector in found] == [True, False, True, True]
+        fake.embed = lambda asked: Refuse(500, b'{"error": "EOF"}')
+        with pytest.raises(ModelTrouble, match="EOF"):
+            await embedder.embed(["a", "odd", "b", "c"], doubted=True)
+        fake.embed = refusing(Refuse(503, b"busy"), lambda text: "odd" not in text)
+        with pytest.raises(ModelTrouble, match="busy"):
+            await embedder.embed(["a", "odd", "b", "c"], doubted=True)
+
+
+async def test_one_text_that_is_refused_costs_a_few_requests() -> None:
+    async with embedding("ollama") as (fake, embedder):
+        fake.embed = refusing(TOO_LONG[0], lambda text: "odd" not in text)
+        await embedder.embed([*["word"] * 31, "odd"])
+        assert len(fake.asked) == 2 * 5 + 1 + 1, "five halvings, and the plain text"
+
+
+@each_family
+async def test_a_model_that_refuses_a_plain_text_is_a_trouble_and_no_text_is_left_out(provider: Provider) -> None:
+    async with embedding(provider) as (fake, embedder):
+        fake.embed = lambda asked: Refuse(400, b'{"error": "this model does not support embeddings"}')
+        with pytest.raises(ModelTrouble, match="does not support embeddings"):
+            await embedder.embed(["x" * 900] * 32)
+        assert len(fake.asked) < 10
+
+
+@each_family
+@pytest.mark.parametrize("status", [401, 403, 404, 408, 429, 500, 503])
+async def test_a_server_that_fails_or_does_not_let_us_in_is_not_asked_for_each_text(
+    provider: Provider, status: int
+) -> None:
+    async with embedding(provider) as (fake, embedder):
+        fake.embed = refusing(Refuse(status, b"no"), lambda text: "odd" not in text)
+        with pytest.raises(ModelTrouble):
+            await embedder.embed(["a", "odd"])
+        assert len(fake.asked) == 1
 
 
 @pytest.mark.slow

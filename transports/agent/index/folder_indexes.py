@@ -15,18 +15,19 @@ from pathlib import Path
 from typing import TypeVar
 
 import trio
+from msgspec.structs import replace
 
 from codec.agent.index.asking import IndexFindings, IndexHit, IndexQuery
-from codec.agent.index.telling import IndexFacts, IndexMode, IndexTrouble, IndexWish
+from codec.agent.index.telling import IndexFacts, IndexTrouble, IndexWish
 from transports.agent.index import orders
 from transports.agent.index.database import IndexDamaged, ReadableIndex, index_trouble, is_damage, used_at
 from transports.agent.index.finding import findings
-from transports.agent.index.meaning import IndexMeaning, TextEmbedder, with_meaning
+from transports.agent.index.meaning import NOT_YET, OTHER_MODEL, IndexMeaning, TextEmbedder, with_meaning
 from transports.agent.index.ordering import OrderTaker, ordered
 from transports.agent.index.orders import IndexPlace, IndexTotals
 from transports.agent.index.schema import why_no_sqlite
 from transports.agent.index.updating import DamagedIndex, IndexUpdate
-from transports.agent.index.vector_matrix import has_numpy
+from transports.agent.index.vector_matrix import OtherVectors, has_numpy
 from transports.agent.index.writing import totals
 from transports.folder.rooted import identities
 from transports.process.crew import CrewProgram
@@ -132,13 +133,10 @@ class FolderIndex:
             generation=found.generation,
             complete=found.complete,
             completed_at=found.completed_at,
-            mode=self._mode(found),
-            troubles=found.troubles + (self._meaning.troubles(found) if self._meaning is not None else ()),
+            mode=self._meaning.mode(found) if self._meaning is not None else "text_only",
+            troubles=(*found.troubles, *(self._meaning.troubles(found) if self._meaning is not None else ())),
             vectors=found.vectors if self._meaning is not None else 0,
         )
-
-    def _mode(self, found: IndexTotals) -> IndexMode:
-        return self._meaning.mode(found) if self._meaning is not None else "text_only"
 
     async def update(self, wish: IndexWish, said: Callable[[IndexFacts], None]) -> IndexFacts:
         self._check()
@@ -146,7 +144,7 @@ class FolderIndex:
             wish = IndexWish(anew=wish.anew)
         for _ in range(TRIES):
             try:
-                return await IndexUpdate(self._crew, self._place, wish, said, self._at_once, self._mode).run()
+                return await IndexUpdate(self._crew, self._place, wish, said, self._at_once, self._facts).run()
             except DamagedIndex:
                 wish = IndexWish()
         raise IndexTrouble("The index is damaged again and again. See whether the disk fails.")
@@ -159,11 +157,13 @@ class FolderIndex:
             return found
         try:
             hits = await self._alike(self._meaning, query, readable)
-        except IndexTrouble:
+        except OtherVectors:
+            return replace(found, other_vectors=True, by_words_only=OTHER_MODEL)
+        except IndexTrouble as trouble:
             if query.kind == "vectors":
                 raise
-            return found
-        return found if hits is None else with_meaning(query, found, hits)
+            return replace(found, by_words_only=str(trouble))
+        return replace(found, by_words_only=NOT_YET) if hits is None else with_meaning(query, found, hits)
 
     async def _alike(
         self, meaning: IndexMeaning, query: IndexQuery, readable: Callable[[str], bool]

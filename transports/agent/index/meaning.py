@@ -6,11 +6,14 @@ Rules
   - It goes on where it stopped: what was stored stays stored, and a text that has a vector is never sent again.
   - It runs beside updates, which it never holds up: each order is short, and the model is waited for in between.
   - A question waits for its own vector for a moment only. Without it, the words answer alone.
+  - A text that the model refuses is left out, and counted. A rebuild tries it again.
+  - Under the same name there may be another model one day. Its vectors show that, if they have another length: then all
+    are made anew.
 """
 
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 import trio
@@ -21,6 +24,7 @@ from codec.agent.index.fusing import fused
 from codec.agent.index.question import question_of
 from codec.agent.index.telling import IndexMode, IndexTrouble
 from codec.agent.models import ModelTrouble
+from codec.words import counted
 from transports.agent.index import orders
 from transports.agent.index.ordering import OrderTaker, ordered
 from transports.agent.index.orders import ChunkMeaning, IndexPlace, IndexTotals
@@ -30,15 +34,31 @@ from transports.agent.index.vector_rows import MOST_VECTORS
 QUESTION_SECONDS = 1.0
 MOST_ALIKE, MOST_HITS = 400, 100
 QUESTIONS_KEPT = 64
+TRUSTED = 3
+"""When the model has failed so many times by the same texts, they are doubted."""
 TOO_MANY = "Only {:,} of {:,} passages can be found by their meaning."
+REFUSED = (
+    "The embedding model refuses {}, even shortened, which can be found by words only. If its server can be made to "
+    "take longer texts, do that and rebuild the index, or choose another model."
+)
+NOT_YET = "No passage is embedded yet, so places are found by their words only."
+OTHER_MODEL = (
+    "Places are found by their words only for now: the embedding model sends vectors of another length than before, so "
+    "all vectors are made anew."
+)
+OTHER_NUMBERS = (
+    "The embedding model sends vectors of {:,} numbers, and has sent vectors of {:,}. All are made anew in a moment."
+)
+NOT_NOW = "Places are not found by their meaning now."
 
 
 class TextEmbedder(Protocol):
     @property
     def name(self) -> str: ...
 
-    async def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
-        """One vector for each text. Raises ModelTrouble."""
+    async def embed(self, texts: Sequence[str], *, doubted: bool = False) -> Sequence[bytes | None]:
+        """One vector for each text, all of one length. None: the model refuses this text. `doubted`: or fails by it.
+        Raises ModelTrouble."""
 
 
 class IndexMeaning:
@@ -51,29 +71,44 @@ class IndexMeaning:
         self._matrix = VectorMatrix()
         self._questions: OrderedDict[str, bytes] = OrderedDict()
         """The vectors of the last ones."""
+        self._size = 0
+        """Bytes of each vector that the model has sent last."""
+        self._failed, self._failures = b"", 0
+        """The first text, by its digest, of a request that has failed so many times in a row."""
 
     def mode(self, total: IndexTotals) -> IndexMode:
-        whole = total.vectors == total.chunks > 0 and total.vector_model == self._embedder.name
-        return "full" if whole else "text_only"
+        whole = total.vectors > 0 and total.vectors + total.refused == total.chunks
+        return "full" if whole and total.vector_model == self._embedder.name else "text_only"
 
-    def troubles(self, total: IndexTotals) -> tuple[str, ...]:
-        return (TOO_MANY.format(MOST_VECTORS, total.chunks),) if total.chunks > MOST_VECTORS else ()
+    def troubles(self, total: IndexTotals) -> Iterator[str]:
+        if total.chunks > MOST_VECTORS:
+            yield TOO_MANY.format(MOST_VECTORS, total.chunks)
+        if total.refused and total.vector_model == self._embedder.name:
+            yield REFUSED.format(counted(total.refused, "passage"))
 
     # -- filling
 
     async def fill(self, said: Callable[[IndexTotals], None]) -> IndexTotals:
         """Raises IndexTrouble."""
         name = self._embedder.name
-        after, kept = 0, False
+        after, kept, size = 0, False, 0
         while True:
-            found = await ordered(self._crew, orders.SeekMeanings(self._place, name, after), orders.WithoutMeaning)
+            order = orders.SeekMeanings(self._place, name, self._size, after)
+            found = await ordered(self._crew, order, orders.WithoutMeaning)
+            if not after:
+                said(found.total)  # what was kept may be gone: it was another model's
             if found.texts:
-                try:
-                    vectors = await self._embedder.embed([each.text for each in found.texts])
-                except ModelTrouble as trouble:
-                    raise IndexTrouble(f"Places are not found by their meaning now. {trouble}") from None
+                first = found.texts[0].digest
+                self._failed, self._failures = first, self._failures if first == self._failed else 0
+                self._failures += 1
+                doubted = self._failures > TRUSTED
+                vectors = await self._vectors([each.text for each in found.texts], doubted=doubted)
+                self._failures = 0
+                if size and self._size != size:  # once is another model; again and again would never end
+                    raise IndexTrouble(f"{NOT_NOW} {OTHER_NUMBERS.format(self._size // 4, size // 4)}")
+                size = self._size
                 meanings = tuple(
-                    ChunkMeaning(each.chunk, each.digest, vector)
+                    ChunkMeaning(each.chunk, each.digest, vector or b"")
                     for each, vector in zip(found.texts, vectors, strict=True)
                 )
                 written = await ordered(self._crew, orders.KeepMeanings(self._place, name, meanings), orders.Written)
@@ -95,20 +130,32 @@ class IndexMeaning:
             return self._questions[text]
         try:
             with trio.fail_after(QUESTION_SECONDS):
-                (found,) = await self._embedder.embed([text])
-        except ModelTrouble as trouble:
-            raise IndexTrouble(f"Places are not found by their meaning now. {trouble}") from None
+                (found,) = await self._vectors([text])
         except trio.TooSlowError:
             raise IndexTrouble("The embedding model takes too long to read the question.") from None
+        if found is None:
+            raise IndexTrouble("The embedding model refuses the question. Ask a shorter one to find by meaning.")
         self._questions[text] = found
         while len(self._questions) > QUESTIONS_KEPT:
             self._questions.popitem(last=False)
         return found
 
+    async def _vectors(self, texts: Sequence[str], *, doubted: bool = False) -> Sequence[bytes | None]:
+        """Raises IndexTrouble."""
+        try:
+            vectors = await self._embedder.embed(texts, doubted=doubted)
+        except ModelTrouble as trouble:
+            raise IndexTrouble(f"{NOT_NOW} {trouble}") from None
+        size = next((len(vector) for vector in vectors if vector is not None), self._size)
+        if size != self._size:
+            self._size = size
+            self._questions.clear()
+        return vectors
+
     def hits(
         self, connection: sqlite3.Connection, question: bytes, readable: Callable[[str], bool]
     ) -> list[IndexHit] | None:
-        """In a thread; the best first. None: the index has no vectors for it."""
+        """In a thread; the best first. None: the index has no vectors for it. Raises OtherVectors."""
         alike = self._matrix.most_like(connection, self._embedder.name, question, MOST_ALIKE)
         if alike is None:
             return None

@@ -93,6 +93,8 @@ class SeekMeanings(Struct, frozen=True, array_like=True, tag=True):
 
     place: IndexPlace
     model: str
+    size: int = 0
+    """Bytes of each of its vectors, if that is known. Those of another size are not its own, whatever its name is."""
     after: int = 0
     """The number of a chunk."""
 
@@ -102,6 +104,7 @@ class ChunkMeaning(Struct, frozen=True, array_like=True):
     digest: bytes
     """Of its text."""
     vector: bytes
+    """Empty: the model refuses this text."""
 
 
 class KeepMeanings(Struct, frozen=True, array_like=True, tag=True):
@@ -129,6 +132,8 @@ class IndexTotals(Struct, frozen=True, array_like=True):
     """Chunks that have a vector..."""
     vector_model: str = ""
     """...of this model."""
+    refused: int = 0
+    """Chunks whose texts this model refuses."""
 
 
 class FoundChanged(Struct, frozen=True, array_like=True, tag=True):

@@ -19,9 +19,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 import trio
+from msgspec.structs import replace
 
 from actors.kernel import KernelError, in_words
-from codec.agent.index.telling import IndexFacts, IndexMode, IndexTrouble, IndexWish
+from codec.agent.index.telling import IndexFacts, IndexTrouble, IndexWish
 from transports.agent.index import orders
 from transports.agent.index.ordering import OrderTaker
 from transports.agent.index.orders import GONE, IndexAnswer, IndexOrder, IndexPlace, IndexTotals
@@ -54,10 +55,11 @@ class IndexUpdate:
         wish: IndexWish,
         said: Callable[[IndexFacts], None],
         at_once: int,
-        mode: Callable[[IndexTotals], IndexMode] = lambda total: "text_only",
+        kept: Callable[[IndexTotals], IndexFacts],
     ) -> None:
         self._crew = crew
-        self._mode = mode
+        self._kept = kept
+        """The facts of what is kept."""
         self._place = place
         self._wish = wish
         self._said = said
@@ -98,17 +100,10 @@ class IndexUpdate:
         files = total.files
         if self._wish.paths is None:
             files = self._seen if self._scanned else max(self._seen, total.files)
-        return IndexFacts(
+        return replace(
+            self._kept(total),
             total_files=files,
             indexed_files=max(0, min(total.files, files - left)),
-            total_chunks=total.chunks,
-            total_symbols=total.symbols,
-            generation=total.generation,
-            complete=total.complete,
-            completed_at=total.completed_at,
-            mode=self._mode(total),
-            vectors=total.vectors,
-            troubles=total.troubles,
             changed=self._changed,
         )
 

@@ -23,6 +23,10 @@ LEAST_LIKENESS = 0.2
 """What is less alike than this has nothing to do with the question."""
 
 
+class OtherVectors(Exception):
+    """Those of the index have another length than the question's: they are another model's, whatever its name is."""
+
+
 def has_numpy() -> bool:
     return find_spec("numpy") is not None
 
@@ -45,7 +49,8 @@ class VectorMatrix:
     def most_like(
         self, connection: sqlite3.Connection, model: str, question: bytes, most: int
     ) -> list[tuple[int, float]] | None:
-        """The chunks that are most like it, the best first. None: there are no vectors of this model."""
+        """The chunks that are most like it, the best first. None: there are no vectors of this model. Raises
+        OtherVectors."""
         import numpy
 
         with self._lock:
@@ -58,8 +63,10 @@ class VectorMatrix:
                 return None
             self._follow(connection, str(meta.get("vector_era")), meta["generation"])
             matrix, chunks, rows, size = self._matrix, self._chunks, self._rows, self._size
-        if matrix is None or chunks is None or rows is None or len(question) != size:
+        if matrix is None or chunks is None or rows is None:
             return None
+        if len(question) != size:
+            raise OtherVectors
         alike = (matrix @ numpy.frombuffer(question, "<f4"))[rows]
         best = numpy.argpartition(-alike, most)[:most] if len(alike) > most else numpy.arange(len(alike))
         found = [(int(chunks[at]), float(alike[at])) for at in best if alike[at] >= LEAST_LIKENESS]
@@ -83,8 +90,9 @@ class VectorMatrix:
         ).fetchall()
         both = numpy.array(pairs, numpy.int64).reshape(-1, 2)
         ids = numpy.array(self._ids, numpy.int64)
-        at = numpy.searchsorted(ids, both[:, 1])
-        there = at < len(ids)
+        at = numpy.minimum(numpy.searchsorted(ids, both[:, 1]), max(len(ids) - 1, 0))
+        # a text that is refused has a number, and no row
+        there = ids[at] == both[:, 1] if len(ids) else numpy.zeros(len(both), bool)
         self._chunks, self._rows = both[there, 0], at[there]
         self._generation = generation
 
@@ -93,7 +101,8 @@ class VectorMatrix:
         while len(self._ids) < 2 * MOST_VECTORS:
             last = self._ids[-1] if self._ids else 0
             found = connection.execute(
-                "SELECT id, data FROM vector WHERE id > ? ORDER BY id LIMIT ?", (last, READ_AT_ONCE)
+                "SELECT id, data FROM vector WHERE id > ? AND length(data) > 0 ORDER BY id LIMIT ?",
+                (last, READ_AT_ONCE),
             ).fetchall()
             if not found:
                 return

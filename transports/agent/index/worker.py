@@ -85,6 +85,7 @@ class IndexWorker:
     def _scan(self, order: "Scan", line: "MemberLine") -> "IndexAnswer":
         from transports.agent.index import orders
         from transports.agent.index.relating import was_related
+        from transports.agent.index.vector_rows import forget_refused
         from transports.agent.index.walk import in_lots, scan
         from transports.agent.index.writing import read_anew, totals
 
@@ -99,6 +100,7 @@ class IndexWorker:
         if order.anew:
             with index.changing() as connection:
                 read_anew(connection)
+                forget_refused(connection)
         with index.looking() as connection:
             total, related = totals(connection), was_related(connection)
             if not total.files:
@@ -157,7 +159,7 @@ class IndexWorker:
         from transports.agent.index.vector_rows import without_meaning
 
         with self._index(order.place).changing() as connection:
-            return without_meaning(connection, order.model, order.after)
+            return without_meaning(connection, order.model, order.size, order.after)
 
     def _keep_meanings(self, place: "IndexPlace", model: str, meanings: "Sequence[ChunkMeaning]") -> "IndexAnswer":
         from transports.agent.index.orders import Written

@@ -198,7 +198,8 @@ def totals(connection: sqlite3.Connection) -> IndexTotals:
     try:
         troubles = filter(None, (meta["notice"], *decode(meta["troubles"]), *(trouble for (trouble,) in some)))
         values = [meta[name] for name in ("generation", "files", "chunks", "symbols")]
-        vectors = meta.get("vectors", 0), meta.get("vector_model", "")
+        refused = meta.get("refused", 0)
+        vectors = meta.get("vectors", 0) - refused, meta.get("vector_model", ""), refused
         whole = bool(meta["complete"]) and not meta["rebuilding"], meta["completed_at"]
         return convert((*values, *whole, tuple(troubles), *vectors), IndexTotals)
     except (KeyError, TypeError, AttributeError, DecodeError) as error:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import trio
 
-from codec.agent.index.telling import IndexWish
+from codec.agent.index.telling import IndexFacts, IndexWish
 from tests.patience import PATIENCE
 from transports.agent.index import orders
 from transports.agent.index.orders import (
@@ -27,6 +27,10 @@ from transports.agent.index.worker import IndexWorker
 from transports.agent.walking import PART, TreeWalk
 from transports.folder.rooted import Rooted
 from transports.process.member import MemberLine
+
+
+def as_kept(total: IndexTotals) -> IndexFacts:
+    return IndexFacts(total_chunks=total.chunks, complete=total.complete)
 
 
 def test_of_a_large_folder_the_first_files_are_told_before_the_last_are_looked_at(tmp_path: Path) -> None:
@@ -88,7 +92,7 @@ async def test_the_first_batch_is_in_the_index_before_the_walk_has_ended() -> No
     said: list[int] = []
     with trio.fail_after(PATIENCE):
         facts = await IndexUpdate(
-            Crew(), IndexPlace("", ""), IndexWish(), lambda facts: said.append(facts.total_chunks), 2
+            Crew(), IndexPlace("", ""), IndexWish(), lambda facts: said.append(facts.total_chunks), 2, as_kept
         ).run()
     assert (facts.changed, facts.complete, said[0]) == (1, True, 1)
 
@@ -117,7 +121,7 @@ async def test_of_a_new_index_a_reader_is_ready_before_the_first_file_is_found()
     for is_new in (True, False):
         done.clear()
         with trio.fail_after(PATIENCE):
-            await IndexUpdate(Crew(), IndexPlace("", ""), IndexWish(), lambda facts: None, 2).run()
+            await IndexUpdate(Crew(), IndexPlace("", ""), IndexWish(), lambda facts: None, 2, as_kept).run()
         assert done == (["Scan", "Prepare", "Relate"] if is_new else ["Scan", "Relate"])
 
 

@@ -1,8 +1,11 @@
 """Places are found by their meaning, beside their words: on a real index, with a model on paper."""
 
+import sqlite3
 from array import array
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import pytest
 import trio
@@ -16,6 +19,7 @@ from tests.agent.fakes.meaning import NUMBERS, meaning
 from tests.transports.agent.index.house import PATIENCE, IndexHouse, looked, open_indexes
 from transports.agent.index import folder_indexes
 from transports.agent.index.folder_indexes import FolderIndex, FolderIndexes
+from transports.agent.index.meaning import NOT_YET, OTHER_MODEL, REFUSED, TRUSTED
 
 pytestmark = pytest.mark.slow
 
@@ -35,18 +39,26 @@ class PaperEmbedder:
         self.most = 10_000
         """Texts, before it fails."""
         self.gate: trio.Event | None = None
-        self._numbers = numbers
+        self.refused = ""
+        """A text that has it has no vector."""
+        self.numbers = numbers
+        self.doubted: list[bool] = []
+        """Of each request."""
 
-    async def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
+    async def embed(self, texts: Sequence[str], *, doubted: bool = False) -> Sequence[bytes | None]:
+        self.doubted.append(doubted)
         await trio.lowlevel.checkpoint()
         if self.gate is not None:
             await self.gate.wait()
         if self.trouble or len(self.texts) >= self.most:
             raise ModelTrouble(self.trouble or "Ollama is away.")
         self.texts += texts
-        vectors = []
+        vectors: list[bytes | None] = []
         for text in texts:
-            numbers = meaning(text, self._numbers)
+            if self.refused and self.refused in text:
+                vectors.append(None)
+                continue
+            numbers = meaning(text, self.numbers)
             length = sum(number * number for number in numbers) ** 0.5 or 1.0
             vectors.append(array("f", [number / length for number in numbers]).tobytes())
         return vectors
@@ -181,6 +193,134 @@ async def test_a_model_that_is_another_one_under_the_same_name_makes_all_anew(tm
         assert set(paths(await found(index, "automobile"))) == {"garage.py", "new.py"}
 
 
+@pytest.mark.parametrize("numbers", [128, 512])
+async def test_a_question_shows_that_all_vectors_are_another_models_and_they_are_made_anew(
+    tmp_path: Path, numbers: int
+) -> None:
+    async with open_indexes(tmp_path) as house:
+        write_tree(house)
+        await made(with_model(house, PaperEmbedder()))
+        embedder = PaperEmbedder(numbers=numbers)
+        index = with_model(house, embedder)
+        for kind, there in (("all", ["garage.py", "kennel.py"]), ("vectors", [])):
+            findings = await found(index, "park", cast("SearchKind", kind))
+            assert findings.other_vectors
+            assert findings.by_words_only == OTHER_MODEL
+            assert sorted(paths(findings)) == there
+            assert "vector_search" not in {each.stage for each in findings.stages}
+        facts = await made(index)
+        assert (facts.mode, facts.vectors) == ("full", facts.total_chunks)
+        assert looked(house.file, "SELECT DISTINCT length(data) FROM vector") == [(4 * numbers,)]
+        findings = await found(index, "automobile")
+        assert (paths(findings), findings.other_vectors, findings.by_words_only) == (["garage.py"], False, "")
+
+
+async def test_a_question_that_was_asked_before_is_read_anew_by_another_model(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        write_tree(house)
+        embedder = PaperEmbedder()
+        index = with_model(house, embedder)
+        await made(index)
+        assert paths(await found(index, "automobile")) == ["garage.py"]
+        embedder.numbers = 128
+        house.write("new.md", "# New\n")
+        await made(index, "new.md")
+        findings = await found(index, "automobile")
+        assert (paths(findings), findings.other_vectors) == (["garage.py"], False)
+
+
+async def test_the_vectors_of_another_model_are_gone_and_told_so_while_it_fails(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        write_tree(house)
+        await made(with_model(house, PaperEmbedder()))
+        embedder = PaperEmbedder(numbers=128)
+        index = with_model(house, embedder)
+        await found(index, "park")
+        embedder.trouble = "Ollama is away."
+        said: list[IndexFacts] = []
+        with pytest.raises(IndexTrouble):
+            await index.embed(said.append)
+        assert [(facts.mode, facts.vectors) for facts in said] == [("text_only", 0)]
+        for kind in ("all", "vectors"):
+            assert (await found(index, "park", kind)).by_words_only == NOT_YET
+
+
+async def test_a_model_that_changes_again_and_again_is_given_up_for_now(tmp_path: Path) -> None:
+    class Changing(PaperEmbedder):
+        async def embed(self, texts: Sequence[str], *, doubted: bool = False) -> Sequence[bytes | None]:
+            self.numbers = 384 - self.numbers
+            return await super().embed(texts)
+
+    async with open_indexes(tmp_path) as house:
+        for number in range(80):
+            house.write(f"a{number}.md", f"# Title\n\nword {'x' * (number + 1)}\n")
+        index = with_model(house, Changing())
+        with pytest.raises(IndexTrouble, match="of 256 numbers, and has sent vectors of 128"):
+            await made(index)
+
+
+async def test_a_text_that_the_model_refuses_is_left_out_and_told_and_everything_else_is_embedded(
+    tmp_path: Path
+) -> None:
+    async with open_indexes(tmp_path) as house:
+        write_tree(house)
+        for path in ("one.md", "two.md", "like_two.md"):
+            house.write(path, f"# Zebra\n\n{path.removeprefix('like_')}\n")
+        embedder = PaperEmbedder()
+        embedder.refused = "Zebra"
+        index = with_model(house, embedder)
+        facts = await made(index)
+        assert (facts.mode, facts.total_chunks - facts.vectors) == ("full", 3)
+        assert facts.troubles == (REFUSED.format("3 passages"),)
+        for words, path in (("automobile", "garage.py"), ("it rains", "notes.md"), ("feline", "sofa.py")):
+            assert paths(await found(index, words)) == [path], "what is left out stands under no other's vector"
+        assert set(paths(await found(index, "zebra", "all"))) == {"one.md", "two.md", "like_two.md"}
+        again = PaperEmbedder()
+        again.refused = "Zebra"
+        index = with_model(house, again)
+        facts = await made(index)
+        assert (again.texts, facts.mode, facts.troubles) == ([], "full", (REFUSED.format("3 passages"),))
+        assert (await made(index, "sofa.py")).troubles == facts.troubles
+        house.write("one.md", "# Car\n\nHere.\n")
+        assert (await made(index, "one.md")).troubles == (REFUSED.format("2 passages"),)
+        assert set(paths(await found(index, "automobile"))) == {"garage.py", "one.md"}
+        with pytest.raises(IndexTrouble, match="The embedding model refuses the question"):
+            await found(index, "Zebra", "vectors")
+
+
+async def test_a_rebuild_asks_again_for_the_texts_that_were_refused(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        write_tree(house)
+        embedder = PaperEmbedder()
+        embedder.refused = "def"
+        index = with_model(house, embedder)
+        facts = await made(index)
+        assert facts.troubles == (REFUSED.format("3 passages"),)
+        embedder.refused = ""
+        embedder.texts.clear()
+        assert (await made(index)).troubles == facts.troubles
+        facts = await made(index, anew=True)
+        assert (facts.troubles, facts.vectors, len(embedder.texts)) == ((), facts.total_chunks, 3)
+
+
+async def test_vectors_that_were_kept_before_any_text_could_be_refused_are_used_on(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        write_tree(house)
+        await made(with_model(house, PaperEmbedder()))
+        with closing(sqlite3.connect(house.file)) as connection, connection:
+            connection.execute("DROP TRIGGER refused_given")
+            connection.execute("DROP TRIGGER refused_taken")
+            connection.execute("DELETE FROM meta WHERE key = 'refused'")
+        embedder = PaperEmbedder()
+        embedder.refused = "Zebra"
+        index = with_model(house, embedder)
+        assert (await made(index, anew=True)).mode == "full"
+        assert embedder.texts == []
+        house.write("zebra.md", "# Zebra\n")
+        facts = await made(index, "zebra.md")
+        assert (facts.mode, facts.troubles) == ("full", (REFUSED.format("1 passage"),))
+
+
 async def test_what_is_embedded_stays_when_the_server_of_models_goes_away(tmp_path: Path) -> None:
     async with open_indexes(tmp_path) as house:
         for number in range(80):
@@ -192,7 +332,7 @@ async def test_what_is_embedded_stays_when_the_server_of_models_goes_away(tmp_pa
         said: list[IndexFacts] = []
         with pytest.raises(IndexTrouble, match=r"not found by their meaning now\. Ollama is away"):
             await index.embed(said.append)
-        assert [facts.vectors for facts in said] == [32]
+        assert [facts.vectors for facts in said] == [0, 32]
         assert (await index.facts()).vectors == 32
         assert paths(await found(index, "title", "all"))  # the words go on
         with pytest.raises(IndexTrouble, match="Ollama is away"):
@@ -202,6 +342,24 @@ async def test_what_is_embedded_stays_when_the_server_of_models_goes_away(tmp_pa
         assert facts is not None
         assert facts.mode == "full"
         assert len(again.texts) == 80 - 32
+
+
+async def test_texts_by_which_a_model_fails_again_and_again_are_doubted_and_no_others(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        for number in range(80):
+            house.write(f"a{number:02}.md", f"# Title\n\nword {'x' * (number + 1)}\n")
+        embedder = PaperEmbedder()
+        embedder.most = 32
+        index = with_model(house, embedder)
+        await index.update(IndexWish(), lambda facts: None)
+        for _ in range(TRUSTED + 1):
+            with pytest.raises(IndexTrouble, match="Ollama is away"):
+                await index.embed(lambda facts: None)
+        assert embedder.doubted == [False] * (1 + TRUSTED) + [True]
+        embedder.most = 10_000
+        embedder.doubted.clear()
+        await index.embed(lambda facts: None)
+        assert embedder.doubted == [True, False]
 
 
 async def test_filling_can_be_cancelled_and_goes_on(tmp_path: Path) -> None:
@@ -254,4 +412,5 @@ async def test_without_a_model_or_numpy_nothing_is_said_of_vectors(
         findings = await found(index, "park", "all")
         assert "vector_search" not in {each.stage for each in findings.stages}
         assert (await found(index, "park", "vectors")).stages == ()
+        assert findings.by_words_only == ""
         assert looked(house.file, "SELECT count(*) FROM sqlite_master WHERE name LIKE '%vector%'") == [(0,)]
