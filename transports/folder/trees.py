@@ -128,8 +128,10 @@ class TreeFeed:
         except OSError as error:
             self.why_not = error.strerror or str(error)
             return None
-        if number in self._branches:  # moved here from elsewhere in the tree, where it has not been missed yet
-            self._forget(self._branches[number])
+        if (before := self._branches.get(number)) is not None:
+            # Moved here from elsewhere in the tree, where it has not been missed yet. What was below it may have left.
+            for below in before.below.values():
+                self._drop(below)
         branch = self._branches[number] = _Branch(folder, number)
         return branch
 
@@ -139,12 +141,6 @@ class TreeFeed:
                 if self._branches.get(each.number) is each:
                     del self._branches[each.number]
                     self._inotify.remove(each.number)
-
-    def _forget(self, branch: _Branch) -> None:
-        """It stands elsewhere, and is watched there."""
-        for each in _all_of(branch):
-            if self._branches.get(each.number) is each:
-                del self._branches[each.number]
 
 
 def _all_of(branch: _Branch) -> Iterator[_Branch]:

@@ -3,6 +3,7 @@
 import pytest
 
 from actors.sidekick.scene import Limits
+from actors.sidekick.scene.canvas import LAYER, STAMP
 from tests.sidekick.scene.kit import scene_of, spawn, told, update
 from tests.sidekick.scene.stories import leaf, list_node
 from tests.sidekick.scene.test_canvas import copy, create, line
@@ -52,16 +53,14 @@ def test_what_there_is_exactly_room_for_is_taken_and_nothing_that_is_a_byte_larg
     assert scarce.statistics().memory == spent, "what is refused costs nothing"
 
 
-def test_a_copy_is_taken_if_there_is_room_for_two_layers_and_its_own() -> None:
-    """Each of the two buffers may need another layer."""
-    before = [spawn("canvas-1"), create(1), line(1, 1)]
-    scene = scene_of(*before)
-    spent = scene.statistics().memory
-    assert told(scene, copy(1, 0)) == [None]
-    costs = scene.statistics().memory - spent
-
-    def fits(more: int) -> bool:
-        return told(scene_of(*before, limits=Limits(memory=spent + more)), copy(1, 0)) == [None]
-
-    least = next(filter(fits, range(3 * costs)))
-    assert costs < least < 2 * costs
+@pytest.mark.parametrize(("source", "target"), [(1, 0), (0, 1), (1, 2), (1, 1), (0, 0)])
+def test_a_copy_is_taken_if_there_is_room_for_two_layers_and_its_own(source: int, target: int) -> None:
+    """Each of the two buffers may need another layer, and a layer holds the message that made its buffer."""
+    frame, made_by = copy(source, target), {0: b"", 1: create(1), 2: create(2)}
+    before = [spawn("canvas-1"), create(1), create(2), *(line(1, buffer) for buffer in made_by)]
+    spent = scene_of(*before).statistics().memory
+    needs = len(frame) + STAMP + sum(LAYER + len(made_by[buffer]) for buffer in (source, target))
+    assert told(scene_of(*before, limits=Limits(memory=spent + needs)), frame) == [None]
+    scarce = scene_of(*before, limits=Limits(memory=spent + needs - 1))
+    assert "the board is full" in str(told(scarce, frame)[0])
+    assert scarce.statistics().memory == spent

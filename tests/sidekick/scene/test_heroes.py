@@ -96,6 +96,30 @@ def test_a_component_of_an_unknown_kind_has_its_place_and_is_replayed_with_all_t
     assert payloads(scene, "chart-1") == [{"parent": "row-1"}, {"action": "plot", "options": {"y": [1]}}]
 
 
+@pytest.mark.parametrize(
+    ("payload", "told_of_it", "stand"),
+    [
+        ({}, None, ["row-1", "tabs-1", "label-1", "chart-1"]),
+        ({"parent": "root"}, None, ["row-1", "tabs-1", "label-1", "chart-1"]),
+        ({"parent": 1}, None, ["row-1", "tabs-1", "label-1", "chart-1"]),
+        ({"parent": "row-1"}, None, ["row-1", "chart-1", "tabs-1", "label-1"]),
+        ({"parent": "tabs-1"}, None, ["row-1", "tabs-1", "chart-1", "label-1"]),
+        (
+            {"parent": "row-2"},
+            "chart 'chart-1' spawn: there is no container 'row-2': spawn it first",
+            ["row-1", "tabs-1", "label-1"],
+        ),
+    ],
+)
+def test_an_unknown_component_stands_where_it_is_spawned(
+    payload: dict[str, Any], told_of_it: str | None, stand: list[str]
+) -> None:
+    scene = Scene()
+    assert told(scene, spawn("row-1"), spawn("tabs-1"), spawn("label-1")) == [None] * 3
+    assert told(scene, spawn("chart-1", **payload)) == [told_of_it]
+    assert names(scene) == stand
+
+
 def test_an_unknown_component_may_contain_others() -> None:
     scene = Scene()
     assert told(scene, spawn("tabs-1"), spawn("label-1", parent="tabs-1")) == [None] * 2

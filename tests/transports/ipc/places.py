@@ -1,7 +1,8 @@
 """A base folder on a disk, with a keeper and somebody who attends, for the tests of this room."""
 
+import os
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -87,3 +88,12 @@ def put(base: Path, tray: Tray, id: str, data: bytes) -> Path:  # noqa: A002
     path = base / tray.value / f"{id}.json"
     path.write_bytes(data)
     return path
+
+
+def opened(below: Path) -> list[str]:
+    """What this process has open there, as often as it has."""
+    found = []
+    for each in os.listdir("/proc/self/fd"):
+        with suppress(FileNotFoundError):  # another thread has closed it meanwhile
+            found.append(os.readlink(f"/proc/self/fd/{each}"))
+    return sorted(each for each in found if Path(each).is_relative_to(below))

@@ -14,6 +14,7 @@ import trio
 from msgspec.structs import replace
 
 from tests.patience import PATIENCE
+from tests.transports.ipc.places import opened
 from transports.ipc import editor as module
 from transports.ipc.editor import DetachedEditor, editor_env
 from transports.ipc.processes import MARK, Census, Known
@@ -117,6 +118,28 @@ async def test_a_link_in_place_of_the_lock_or_of_the_folder_is_refused(make: Mak
     (tmp_path / "state" / "editor.lock").symlink_to(tmp_path / "elsewhere")
     assert "cannot be used" in (await make().claim() or "")
     assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("what", ["taken", "a link", "a second name", "a folder", "a pipe", "not there"])
+async def test_a_claim_that_is_refused_leaves_nothing_open(make: Make, tmp_path: Path, what: str) -> None:
+    state, lock = tmp_path / "state", tmp_path / "state" / "editor.lock"
+    match what:
+        case "taken":
+            assert await make().claim() is None
+        case "a link":
+            lock.symlink_to(tmp_path / "elsewhere")
+        case "a second name":
+            (tmp_path / "document").write_text("mine")
+            lock.hardlink_to(tmp_path / "document")
+        case "a folder":
+            lock.mkdir()
+        case "a pipe":
+            os.mkfifo(lock)
+        case "not there":
+            state.rmdir()
+    before = opened(tmp_path)
+    assert await make().claim() is not None
+    assert opened(tmp_path) == before
 
 
 async def test_a_launch_lives_on_in_a_session_of_its_own_with_nothing_of_ours(make: Make, tmp_path: Path) -> None:
