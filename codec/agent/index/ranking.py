@@ -5,6 +5,8 @@ Rules
     deals with a thing in four places is more likely meant than one that has it in one. Further ones do not count, or
     long files would win by their length.
   - A chunk is worth the sum of its words by BM25 (SQLite's), in which a word of the file's path counts five times.
+  - A word of the path counts once more for the file: half of how rare it is among all paths. A word that most files
+    use may stand in the path of one.
   - A definition counts like a rare word: by how many others have its name. Eight tenths of that, if the name was
     written as code or is two words of the question joined; a tenth, if it is only one word of it. A name that is all
     there is of a question counts many times.
@@ -29,6 +31,8 @@ class Weights(Struct, frozen=True, kw_only=True):
     body: float = 1.0
     names: float = 1.0
     path: float = 5.0
+    path_of_file: float = 0.5
+    """Of a word in the file's path: its share of how rare it is among all paths."""
     decay: float = 0.4
     """What the next best chunk of a file is worth of the one before."""
     chunks: int = 4
@@ -105,6 +109,8 @@ class IndexFound(Struct, frozen=True, kw_only=True):
     """Chunks of the whole index."""
     covered: Mapping[int, float] = {}
     """Of the question's words, which share a file has: rare ones count more."""
+    in_paths: Mapping[int, float] = {}
+    """How rare the question's words that stand in a file's path are among all paths, together."""
     named: frozenset[int] = frozenset()
     """Files whose paths the question names."""
     active: int | None = None
@@ -178,6 +184,7 @@ def score_of_file(
             name = symbol.name.lower()
             best[name] = max(best.get(name, 0.0), worth)
         score += sum(sorted(best.values(), reverse=True))
+    score += weights.path_of_file * found.in_paths.get(file.id, 0.0)
     if file.id in found.named:
         score += weights.named_path * log(1 + max(found.total, 1))
     score *= 1 - weights.coverage + weights.coverage * found.covered.get(file.id, 0.0 if found.covered else 1.0)

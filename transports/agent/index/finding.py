@@ -61,7 +61,9 @@ class AskedIndex:
         self._query = query
         self._weights = weights
         self._question: IndexQuestion = question_of(query.text)
-        self._meta = dict(self._do("SELECT key, value FROM meta WHERE key IN ('generation', 'complete', 'chunks')"))
+        self._meta = dict(
+            self._do("SELECT key, value FROM meta WHERE key IN ('generation', 'complete', 'chunks', 'files')")
+        )
         self._total = max(1, self._meta["chunks"])
         self._files = KnownFiles(connection, readable)
 
@@ -121,12 +123,15 @@ class AskedIndex:
         opened = frozenset(files.numbers_of(query.open_files))
         near = self._near(active) if active is not None else frozenset()
         numbers = {*(each.file for each in chunks), *(each.file for each in symbols), *named}
+        paths = {number: files[number].path for number in numbers}
+        texts = search if chunks else None
         return IndexFound(
             chunks=chunks,
             symbols=symbols,
             files=_imported({number: files[number] for number in numbers}, files.importers_at_most(numbers)),
             total=self._total,
-            covered=search.covered(numbers) if search is not None and chunks else {},
+            covered=texts.covered(numbers) if texts is not None else {},
+            in_paths=texts.in_paths(paths, self._meta["files"]) if texts is not None else {},
             named=named,
             active=active,
             opened=opened,

@@ -4,13 +4,13 @@ A row costs FTS5 twenty times as much to score as to count. So words are counted
 rarest words are scored first; in them every word counts. Rows that have none of these are scored only while they could
 still be among the best.
 
-Words that are almost everywhere are left out while there are others. A last word that is nowhere is taken for the
-beginning of one.
+Words that are almost everywhere (most_rows) are left out while there are others. A last word that is nowhere is taken
+for the beginning of one.
 """
 
 import sqlite3
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import starmap
 from json import dumps, loads
 from math import log
@@ -29,8 +29,9 @@ SMALL = 16_000
 """In an index of no more chunks all rows are scored at once: it takes a few milliseconds."""
 MOST_TIMES = 2.2
 """Its rarity, a word can bring to a row by FTS5's bm25 (1 and its k1), if it stands there without end."""
-FEW, EVERYWHERE = 300, 0.2
-"""A word that more chunks have, and more than this share of all, tells nothing."""
+FEW, HALF, MANY, FIFTH = 300, 0.5, 4_000, 0.2
+"""A word that more chunks have, and more than half of all, tells nothing. In an index of more than twice MANY, so many
+rows take too long besides: there a word may have MANY, or a fifth if that is more."""
 OPEN, CLOSE = "\x02", "\x03"
 _APART = "".join(chr(code).lower() if chr(code).isalnum() else " " for code in range(128))
 
@@ -67,7 +68,7 @@ class TextSearch:
 
     def tries(self) -> Iterator[list[FoundChunk]]:
         """The best chunks; if these will not do, those of more usual words."""
-        usual = max(FEW, EVERYWHERE * self._total)
+        usual = most_rows(self._total)
         for some in ([each for each in self._there if each.rows <= usual], self._there):
             if some:
                 self._words = some
@@ -86,6 +87,23 @@ class TextSearch:
             for file in files & set(loads(those)):
                 shares[file] = shares.get(file, 0.0) + rare
         return {file: share / whole for file, share in shares.items()}
+
+    def in_paths(self, files: Mapping[int, str], total: int) -> dict[int, float]:
+        """How rare among the paths of all files, `total`, those words are that stand in the paths of these files."""
+        worth: dict[int, float] = {}
+        paths = "\n".join(files.values()).lower()
+        stems = stems_of([each.word for each in self._words])
+        for word, phrase, _ in self._words:
+            # in porter's rules, all words of one stem begin with it, but for its last letter
+            if paths.isascii() and stems[word][:-1] not in paths:
+                continue  # most are in none: to ask for all takes a tenth of a question's time
+            ((those,),) = self._do(
+                "SELECT json_group_array(DISTINCT rowid / ?) FROM text WHERE text MATCH ?", (SPAN, f"path : {phrase}")
+            )
+            having = set(loads(those))
+            for file in files.keys() & having:
+                worth[file] = worth.get(file, 0.0) + log(1 + total / len(having))
+        return worth
 
     def stems_in(self, numbers: Sequence[int]) -> dict[int, set[str]]:
         """Which of the words, by their stems, each of these chunks has."""
@@ -156,6 +174,11 @@ class TextSearch:
     def _counted(self, word: str, phrase: str) -> CountedWord:
         ((count,),) = self._do("SELECT count(*) FROM text WHERE text MATCH ?", (phrase,))
         return CountedWord(word, phrase, count)
+
+
+def most_rows(chunks: int) -> float:
+    """Of a word that is looked for. Of a more usual one, only if there is no other."""
+    return max(FEW, min(HALF * chunks, max(MANY, FIFTH * chunks)))
 
 
 def quoted(word: str) -> str:

@@ -30,7 +30,8 @@ def founds(draw: st.DrawFn) -> IndexFound:
         for at in range(draw(st.integers(0, 3)))
     ]
     covered = {number: draw(st.floats(0, 1)) for number in FILES}
-    return IndexFound(chunks=chunks, symbols=symbols, files=FILES, total=100, covered=covered)
+    in_paths = {number: draw(st.floats(0, 9)) for number in FILES if draw(st.booleans())}
+    return IndexFound(chunks=chunks, symbols=symbols, files=FILES, total=100, covered=covered, in_paths=in_paths)
 
 
 def place_of(found: IndexFound, number: int) -> int:
@@ -59,6 +60,20 @@ def test_a_file_that_defines_the_name_does_not_fall(found: IndexFound, number: i
     definition = FoundSymbol(number, "close", "function", 995, 998, "", 1.0, True, 3)
     more = replace(found, symbols=[*found.symbols, definition])
     assert place_of(more, number) <= place_of(found, number)
+
+
+@given(founds(), st.integers(0, 4), SCORES)
+def test_a_file_whose_path_has_one_more_word_does_not_fall(found: IndexFound, number: int, rare: float) -> None:
+    more = replace(found, in_paths={**found.in_paths, number: found.in_paths.get(number, 0.0) + rare})
+    assert place_of(more, number) <= place_of(found, number)
+
+
+@pytest.mark.parametrize("rarer", [1, 3])
+def test_among_equals_the_file_comes_first_whose_path_has_the_rarer_word(rarer: int) -> None:
+    chunks = [FoundChunk(number, number, 1, 9, "", 7.0) for number in FILES]
+    in_paths = {number: 5.0 if number == rarer else 2.0 for number in FILES}
+    found = IndexFound(chunks=chunks, files=FILES, total=50, in_paths=in_paths)
+    assert ranked(QUESTION, found, 10, 1)[0].file.id == rarer
 
 
 @given(founds(), st.integers(1, 10), st.integers(1, 4))

@@ -3,17 +3,19 @@
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
+from math import log
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from codec.agent.index.identifiers import joined_words
 from codec.agent.index.ranking import WEIGHTS
 from transports.agent.index import text_search
 from transports.agent.index.schema import SPAN, make_tables
 from transports.agent.index.stems import one_of_each_stem, stems_of
-from transports.agent.index.text_search import TextSearch, quoted
+from transports.agent.index.text_search import FEW, TextSearch, most_rows, quoted
 
 RARE_AND_USUAL = [f"word{number}" for number in range(40)]
 STEMMED = (
@@ -62,7 +64,7 @@ def test_the_best_chunks_are_those_of_scoring_every_row(seed: int, words: list[s
     with pytest.MonkeyPatch.context() as patch, closing(index_of(drawn_rows(Random(seed), 150))) as index:
         patch.setattr(text_search, "AT_ONCE", at_once)
         patch.setattr(text_search, "DEEP", deep)
-        patch.setattr(text_search, "EVERYWHERE", 1.0)
+        patch.setattr(text_search, "FEW", 150)
         patch.setattr(text_search, "SMALL", 0)
         expected = all_scored(index, words)
         found = next(TextSearch(index, words, 150, WEIGHTS).tries(), [])
@@ -83,6 +85,41 @@ def test_a_file_is_covered_by_the_words_that_it_has(seed: int, words: list[str])
             there = {word for word in words if all_scored(index, [word])}
             assert (share == pytest.approx(1.0)) == (has == there)
             assert 0 < share <= 1 + 1e-9
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.lists(st.sampled_from(STEMMED), min_size=1, max_size=3), min_size=1, max_size=6),
+    st.lists(st.sampled_from(STEMMED), min_size=1, max_size=8, unique=True),
+    st.integers(0, 63),
+)
+@example([["happy"], ["days"]], ["happiness", "relate"], 63)
+def test_a_word_in_a_path_is_worth_how_few_paths_have_it(parts: list[list[str]], words: list[str], which: int) -> None:
+    """`which`: the files that are asked for, bit by bit."""
+    paths = {number: "/".join(some) for number, some in enumerate(parts, 1)}
+    rows = [("everything", "", joined_words(path)) for path in paths.values() for _ in range(3)]
+    with closing(index_of(rows)) as index:
+        lower = [word.lower() for word in words]
+        search = TextSearch(index, lower, len(rows), WEIGHTS)
+        list(search.tries())
+        asked = {number for number in paths if which >> (number - 1) & 1}
+        worth = search.in_paths({number: paths[number] for number in asked}, len(paths))
+        having = [{number // SPAN for _, number in all_scored(index, [word])} for word in one_of_each_stem(lower)]
+        if not all_scored(index, lower[-1:]):  # a last word that is nowhere is the beginning of one
+            having.pop()
+            begun = index.execute("SELECT rowid FROM text WHERE text MATCH ?", (f"{quoted(lower[-1])}*",))
+            having.append({number // SPAN for (number,) in begun})
+        for number in paths:
+            expected = sum(log(1 + len(paths) / len(each)) for each in having if number in each)
+            assert worth.get(number, 0.0) == pytest.approx(expected if number in asked else 0.0)
+
+
+@given(st.integers(1, 10**6), st.integers(0, 1_000))
+def test_a_word_is_asked_in_a_share_of_the_chunks_that_falls_as_they_grow(chunks: int, more: int) -> None:
+    assert most_rows(chunks) <= most_rows(chunks + more)
+    assert most_rows(chunks + more) / (chunks + more) <= most_rows(chunks) / chunks + 1e-9
+    if chunks > 2 * FEW:
+        assert 0.2 - 1e-9 <= most_rows(chunks) / chunks <= 0.5
 
 
 def test_rare_words_spare_the_rows_of_usual_ones(monkeypatch: pytest.MonkeyPatch) -> None:
