@@ -86,6 +86,15 @@ def test_a_ui_of_any_dialect_is_heard(dialect: Dialect, event: Event, words: byt
     assert (heard.component, heard.src, heard.payload) == (event.component, event.src, event.payload)
 
 
+@pytest.mark.parametrize(
+    ("event", "words"), [(event, words) for dialect, event, words in BOTH_WAYS if dialect is Dialect.D]
+)
+def test_an_event_is_heard_at_once_as_it_is_closely(event: Event, words: bytes) -> None:
+    ear = Ear(Dialect.D)
+    ear.hear(words)  # from its first event on, a peer is taken for a UI
+    assert ear.hear(words) == ear._hear_closely(words) == Event(event.component, event.src, event.payload, words)
+
+
 @pytest.mark.parametrize("dialect", [Dialect.A, Dialect.B, Dialect.C])
 @pytest.mark.parametrize("event", [Event("button", "button-6", Click()), Event("textbox", "t", Submit(value="a"))])
 def test_an_old_hero_is_not_told_of_what_it_cannot_have_made(dialect: Dialect, event: Event) -> None:

@@ -178,3 +178,12 @@ def test_a_folder_that_is_removed_stays_so(tmp_path: Path, steps: Steps, monkeyp
         "a/full",
         "a/full/file",
     ]
+
+
+def test_a_folder_in_which_only_dead_processes_were_writing_is_empty(tmp_path: Path) -> None:
+    for folder, process in (("dead", 999_999_999), ("ours", os.getpid()), ("parent", os.getppid())):
+        (tmp_path / folder).mkdir()
+        name = drafts.new_draft().replace(f".{os.getpid()}-", f".{process}-")
+        (tmp_path / folder / name).touch()
+    assert remove_empty(Rooted(tmp_path), [("dead",), ("ours",), ("parent",)]) == [("dead",)]
+    assert {path.name: len(list(path.iterdir())) for path in tmp_path.iterdir()} == {"ours": 1, "parent": 1}
