@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import trio
 
@@ -59,6 +59,12 @@ class BlockingDesk:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
+
+    async def __aenter__(self) -> NoReturn:
+        raise TypeError("This desk is not for trio: `with Desk.blocking() as desk`. In trio: `async with Desk()`.")
+
+    async def __aexit__(self, *_: object) -> NoReturn:
+        raise AssertionError  # never entered: Python only looks whether there is one
 
     def close(self) -> None:
         """What was submitted goes on. In a forked process there is nothing to be closed."""

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, S
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 import trio
@@ -181,6 +181,12 @@ class AnyDesk(ABC):
 
     async def __aexit__(self, *_: object) -> None:
         self.close()
+
+    def __enter__(self) -> NoReturn:
+        raise TypeError("This desk is for trio: `async with Desk() as desk`. Else: `with Desk.blocking() as desk`.")
+
+    def __exit__(self, *_: object) -> NoReturn:
+        raise AssertionError  # never entered: Python only looks whether there is one
 
     @abstractmethod
     async def cancel(self, ids: Sequence[str]) -> list[str]:

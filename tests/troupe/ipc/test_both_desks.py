@@ -1,5 +1,6 @@
 """One scenario, at the real desk with a peer, and at the one for tests: scripts cannot tell them apart."""
 
+import re
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -42,6 +43,20 @@ async def desk(
             history: History = "failed" if request.param == "in memory" else "all"
             async with Desk(tmp_path / "base", state=tmp_path, history=history) as real:
                 yield real
+
+
+async def test_a_desk_that_is_entered_as_the_other_kind_is_says_how_each_is_entered(desk: AnyDesk) -> None:
+    for_trio = "This desk is for trio: `async with Desk() as desk`. Else: `with Desk.blocking() as desk`."
+    with pytest.raises(TypeError, match=re.escape(for_trio)), desk:
+        pass
+    calls: Any = await trio.to_thread.run_sync(FakeDesk.blocking)
+    not_for_trio = "This desk is not for trio: `with Desk.blocking() as desk`. In trio: `async with Desk()`."
+    try:
+        with pytest.raises(TypeError, match=re.escape(not_for_trio)):
+            async with calls:
+                pass
+    finally:
+        await trio.to_thread.run_sync(calls.close)
 
 
 async def test_a_request_is_submitted_and_waited_for(desk: AnyDesk) -> None:
