@@ -144,7 +144,8 @@ async def test_what_children_use_whom_nobody_reaps_is_counted(
             outcome = await processes.python(UNREAPED.replace("EACH", str(each)), cpu_seconds=60.0)
             assert (outcome.end, outcome.stopped_for) == (Exited(0), None)
             assert least < outcome.cpu_seconds < 8 * each + 0.5
-        outcome = await processes.python(UNREAPED.replace("EACH", "0.1"), cpu_seconds=0.25)
+        enough = 0.1 if program is PROGRAM else 0.4  # looks see a part of it, and on a busy machine a small one
+        outcome = await processes.python(UNREAPED.replace("EACH", str(enough)), cpu_seconds=0.25)
         assert (outcome.end, outcome.stopped_for) == (KILLED, "cpu")
 
 
