@@ -85,7 +85,7 @@ class Accepting:
             try:
                 kept = await self._means.journal.keep(*fresh.values()) if fresh else []
             except (StoreError, KernelError):
-                self._books.doubted.set()
+                self._books.doubted.want()
                 raise
             for dossier in kept:
                 self._books.take_in(dossier, _lasting(seen.get(dossier.id)))

@@ -33,6 +33,7 @@ from collections.abc import Iterable
 import trio
 from msgspec.structs import replace
 
+from actors.ipc.again import AGAIN_SECONDS, WantedWork
 from actors.ipc.books import Books, reopened
 from actors.ipc.client_steps import Journal, Row, State, View, next_step
 from actors.ipc.dossier import Dossier, begun, noted, stepped
@@ -46,7 +47,6 @@ from actors.store import all_of
 from codec.ipc import Dialect, Failure, Request, in_turn
 
 CHUNK = 200
-AGAIN_SECONDS = 1.0
 GATHER_SECONDS = 0.025
 MOST_UNSURE = 1_000
 SHARE = 300.0
@@ -62,7 +62,7 @@ class Adopting:
         """Somebody is writing them."""
         self._torn_until = 0.0
         self._wanted = trio.Event()
-        self._rescan_wanted = trio.Event()
+        self._rescan = WantedWork()
         self._seen: frozenset[str] | None = None
         """All names in requests/, at the last look. None: there was none."""
         self._unsure: dict[str, None] = {}
@@ -89,7 +89,7 @@ class Adopting:
         self._overflows = -1
 
     def rescan(self) -> None:
-        self._rescan_wanted.set()
+        self._rescan.want()
 
     async def adopt(self) -> None:
         """Runs beside the client end."""
@@ -117,14 +117,7 @@ class Adopting:
 
     async def look_around(self) -> None:
         """Runs beside the client end, and beside the adopting."""
-        while True:
-            await self._rescan_wanted.wait()
-            self._rescan_wanted = trio.Event()
-            try:
-                await self._look_at_all_names()
-            except TROUBLE:
-                self.rescan()
-                await trio.sleep(AGAIN_SECONDS)
+        await self._rescan.serve(self._look_at_all_names)
 
     async def _look_at_all_names(self) -> None:
         base, began = self._means.base, trio.current_time()

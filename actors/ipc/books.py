@@ -10,6 +10,7 @@ from collections.abc import Callable
 import trio
 from msgspec.structs import replace
 
+from actors.ipc.again import WantedWork
 from actors.ipc.dossier import Dossier, Source, noted, opened
 from actors.ipc.given import BothFiles
 from actors.ipc.telling_time import day_of, moment_of
@@ -23,8 +24,8 @@ class Books:
         self.lock = trio.Lock()
         self.open: dict[str, bytes] = {}
         """The fingerprints of all that is open."""
-        self.doubted = trio.Event()
-        """Set when the journal may have an open request that is not here (doubts.py)."""
+        self.doubted = WantedWork()
+        """Wanted when the journal may have an open request that is not here (doubts.py)."""
         self._take_in = take_in
 
     def take_in(self, dossier: Dossier, files: BothFiles | None = None) -> None:

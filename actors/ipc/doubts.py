@@ -10,13 +10,9 @@ Rules
     an errand takes its request out of the books only after the row was moved.
 """
 
-import trio
 
 from actors.ipc.books import Books
 from actors.ipc.errand import ErrandMeans
-from actors.ipc.given import TROUBLE
-
-AGAIN_SECONDS = 1.0
 
 
 class Doubts:
@@ -26,17 +22,10 @@ class Doubts:
 
     async def serve(self) -> None:
         """Runs beside the client end."""
-        while True:
-            await self._books.doubted.wait()
-            self._books.doubted = trio.Event()
-            try:
-                await self._means.journal.settle()
-                await self._take_in_what_is_open()
-            except TROUBLE:
-                self._books.doubted.set()
-                await trio.sleep(AGAIN_SECONDS)
+        await self._books.doubted.serve(self._take_in_what_is_open)
 
     async def _take_in_what_is_open(self) -> None:
+        await self._means.journal.settle()
         after: str | None = ""
         while after is not None:
             page = await self._means.journal.open_page(after)

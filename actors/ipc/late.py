@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterable
 import trio
 
 from actors.ipc.adopting import SHARE
+from actors.ipc.again import WantedWork
 from actors.ipc.errand import ErrandMeans
-from actors.ipc.given import TROUBLE, Tray
+from actors.ipc.given import Tray
 
 MOST_GIVEN_UP = 10_000
 """Requests whose late answers are noticed."""
-AGAIN_SECONDS = 1.0
 
 
 class LateAnswers:
@@ -30,7 +30,7 @@ class LateAnswers:
         self._given_up: dict[str, None] = {}
         self._answered: frozenset[str] = frozenset()
         """Of those: they had a response when names were last compared."""
-        self._wanted = trio.Event()
+        self._rescan = WantedWork()
         self._overflows = -1
         self._looked_at = self._took = 0.0
         self._known = False
@@ -48,7 +48,7 @@ class LateAnswers:
         self._consider(ids & self._given_up.keys())
 
     def rescan(self) -> None:
-        self._wanted.set()
+        self._rescan.want()
 
     def reopened(self) -> None:
         """The folder may be another one."""
@@ -56,14 +56,7 @@ class LateAnswers:
 
     async def serve(self) -> None:
         """Runs beside the client end."""
-        while True:
-            await self._wanted.wait()
-            self._wanted = trio.Event()
-            try:
-                await self._look()
-            except TROUBLE:
-                self._wanted.set()
-                await trio.sleep(AGAIN_SECONDS)
+        await self._rescan.serve(self._look)
 
     async def _look(self) -> None:
         base, began = self._means.base, trio.current_time()

@@ -8,40 +8,32 @@ Names are compared first, and only what seems to have none is looked at. A bound
 
 from collections.abc import Sequence
 
-import trio
 from msgspec.structs import replace
 
+from actors.ipc.again import WantedWork
 from actors.ipc.books import Books
 from actors.ipc.dossier import Dossier, noted
 from actors.ipc.errand import ErrandMeans
-from actors.ipc.given import TROUBLE, Tray
+from actors.ipc.given import Tray
 from actors.ipc.telling_time import moment_of
 from actors.store import all_of
 
 GONE = "its files are gone"
 CHUNK = 100
-AGAIN_SECONDS = 1.0
 
 
 class Missing:
     def __init__(self, means: ErrandMeans, books: Books) -> None:
         self._means = means
         self._books = books
-        self._wanted = trio.Event()
+        self._wanted = WantedWork()
 
     def look(self) -> None:
-        self._wanted.set()
+        self._wanted.want()
 
     async def serve(self) -> None:
         """Runs beside the client end."""
-        while True:
-            await self._wanted.wait()
-            self._wanted = trio.Event()
-            try:
-                await self._look_for_all()
-            except TROUBLE:
-                self._wanted.set()
-                await trio.sleep(AGAIN_SECONDS)
+        await self._wanted.serve(self._look_for_all)
 
     async def _look_for_all(self) -> None:
         base, journal = self._means.base, self._means.journal

@@ -147,7 +147,7 @@ class Orders:
             try:
                 kept = await self._means.journal.keep(*dossiers)
             except TROUBLE:
-                self._books.doubted.set()
+                self._books.doubted.want()
                 raise
             for dossier in kept:
                 order.handled.append(dossier.id)
