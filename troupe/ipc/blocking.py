@@ -3,17 +3,21 @@
 A trio of its own runs in a thread. A call that is interrupted, by Ctrl-C for example, is cancelled there, and nothing
 that was submitted is lost. The requests are taken from their iterable in the caller's thread. A process that is forked
 has no such thread, and is told so.
+
+A Ctrl-C that comes just before we begin to wait interrupts no system call, and Python would heed it when the waiting is
+over, which may be never. So whoever waits looks up now and then.
 """
 
 import os
+import queue
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
-from typing import Any, NoReturn, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 import trio
 
@@ -25,6 +29,9 @@ from troupe.ipc.troubles import DeskError
 from troupe.ipc.turns import Give, SubmitThese, WaitForOne, turns
 
 T = TypeVar("T")
+
+HEEDED_WITHIN = 0.5
+"""Seconds after which a signal is heeded that interrupted nothing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +47,54 @@ class BlockingTicket:
         return bool(self._desk.cancel([self.id]))
 
 
+class _Reply(Generic[T]):
+    """What a call returns or raises, from the desk's thread to the caller's.
+
+    It is no Future: a signal that comes while somebody takes the lock of one, which is done in Python, leaves it taken,
+    and the desk's thread waits for ever. This queue is written in C.
+    """
+
+    def __init__(self) -> None:
+        self._said: queue.SimpleQueue[Callable[[], T]] = queue.SimpleQueue()
+
+    def give(self, value: T) -> None:
+        self._said.put(lambda: value)
+
+    def fail(self, error: BaseException) -> None:
+        def fail() -> NoReturn:
+            raise error
+
+        self._said.put(fail)
+
+    def take(self, life: "_Life") -> T:
+        while True:
+            is_over = life.is_over
+            try:
+                said = self._said.get(timeout=0 if is_over else HEEDED_WITHIN)
+            except queue.Empty:
+                if is_over:
+                    raise DeskError("This desk was closed") from None
+            else:
+                return said()
+
+
+class _Life:
+    """Whether the desk's thread lives. (Once `Thread.is_alive` has been interrupted, it says that it does not.)"""
+
+    def __init__(self) -> None:
+        self.is_over = False
+        self._end: queue.SimpleQueue[None] = queue.SimpleQueue()
+
+    def ends(self) -> None:
+        self.is_over = True
+        self._end.put(None)
+
+    def wait(self) -> None:
+        while not self.is_over:
+            with suppress(queue.Empty):
+                self._end.get(timeout=HEEDED_WITHIN)
+
+
 class BlockingDesk:
     """Several threads may use it at once."""
 
@@ -49,10 +104,11 @@ class BlockingDesk:
         self._nursery: trio.Nursery
         self._is_open = True
         self._process = os.getpid()
-        ready: Future[None] = Future()
+        self._life = _Life()
+        ready: _Reply[None] = _Reply()
         self._thread = threading.Thread(target=self._live, args=(make, ready), name="troupe desk", daemon=True)
         self._thread.start()
-        ready.result()
+        ready.take(self._life)
 
     def __enter__(self) -> "BlockingDesk":
         return self
@@ -68,9 +124,11 @@ class BlockingDesk:
 
     def close(self) -> None:
         """What was submitted goes on. In a forked process there is nothing to be closed."""
-        if self._is_open and self._is_here:
+        if self._is_here:
             self._is_open = False
-            self._token.run_sync_soon(lambda: self._nursery.cancel_scope.cancel())
+            with suppress(trio.RunFinishedError):
+                self._token.run_sync_soon(lambda: self._nursery.cancel_scope.cancel())
+            self._life.wait()
             self._thread.join()
 
     # -- as AnyDesk
@@ -163,12 +221,14 @@ class BlockingDesk:
                 "from it; open a desk in each process"
             )
         scope = trio.CancelScope()
-        future: Future[T] = Future()
-        self._token.run_sync_soon(lambda: self._nursery.start_soon(self._run, work, scope, future))
+        reply: _Reply[T] = _Reply()
         try:
-            return future.result()
+            self._token.run_sync_soon(self._begin, work, scope, reply)
+            return reply.take(self._life)
+        except trio.RunFinishedError:
+            raise DeskError("This desk was closed") from None
         except BaseException:
-            if not future.done():
+            with suppress(trio.RunFinishedError):
                 self._token.run_sync_soon(scope.cancel)
             raise
 
@@ -181,28 +241,38 @@ class BlockingDesk:
         """To be used by `call` only."""
         return self._desk
 
-    async def _run(self, work: Callable[[], Awaitable[T]], scope: trio.CancelScope, future: "Future[T]") -> None:
+    def _begin(self, work: Callable[[], Awaitable[T]], scope: trio.CancelScope, reply: _Reply[T]) -> None:
+        if self._is_open:
+            self._nursery.start_soon(self._run, work, scope, reply)
+        else:  # another thread has closed it meanwhile
+            reply.fail(DeskError("This desk was closed"))
+
+    async def _run(self, work: Callable[[], Awaitable[T]], scope: trio.CancelScope, reply: _Reply[T]) -> None:
         try:
             with scope:
-                future.set_result(await work())
+                reply.give(await work())
+            if scope.cancelled_caught:
+                reply.fail(DeskError("This call was cancelled"))
         except trio.Cancelled:
-            future.set_exception(DeskError("This desk was closed"))
+            reply.fail(DeskError("This desk was closed"))
             raise
         except BaseException as error:
-            future.set_exception(error)
+            reply.fail(error)
             if not isinstance(error, Exception):
                 raise
-        if not future.done():
-            future.set_exception(DeskError("This call was cancelled"))
 
-    def _live(self, make: Callable[[], AnyDesk], ready: "Future[None]") -> None:
+    def _live(self, make: Callable[[], AnyDesk], ready: _Reply[None]) -> None:
+        is_ready = False
+
         async def live() -> None:
+            nonlocal is_ready
             async with trio.open_nursery() as nursery:
                 self._token = trio.lowlevel.current_trio_token()
                 self._nursery = nursery
                 self._desk = make()
                 try:
-                    ready.set_result(None)
+                    is_ready = True
+                    ready.give(None)
                     await trio.sleep_forever()
                 finally:
                     self._desk.close()
@@ -212,9 +282,11 @@ class BlockingDesk:
         except BaseException as error:
             while isinstance(error, BaseExceptionGroup):
                 error = error.exceptions[0]
-            if ready.done():
+            if is_ready:
                 raise
-            ready.set_exception(error)
+            ready.fail(error)
+        finally:
+            self._life.ends()
 
     async def _new_watch(self, ids: Sequence[str] = ()) -> Watch:
         watch = self._desk.new_watch()
@@ -229,7 +301,8 @@ class BlockingDesk:
 
     def _forget(self, watch: Watch) -> None:
         if self._is_open and self._is_here:
-            self._token.run_sync_soon(watch.close)
+            with suppress(trio.RunFinishedError):
+                self._token.run_sync_soon(watch.close)
 
     def _ticket(self, ticket: Ticket) -> BlockingTicket:
         return BlockingTicket(ticket.id, ticket.command, self)

@@ -26,9 +26,7 @@ from transports.folder.drafts import rename_new
 from transports.folder.inotify import FolderEvent
 from transports.folder.waitless import open_at_once
 from troupe.ipc import Desk, DeskError, IdTaken, NobodyAtTheDesk, NoServer, NoSuchRequest, Result, folder
-from troupe.ipc.blocking import BlockingDesk
 from troupe.ipc.desk import JOURNAL_STEPS, PRESENCE_SECONDS
-from troupe.ipc.testing import FakeDesk
 from troupe.ipc.tickets import Ticket
 
 ROOT = Path(__file__).parents[3]
@@ -347,33 +345,6 @@ async def test_whoever_is_cancelled_while_the_disk_hangs_waits_for_it_no_longer(
             goes_on.set()
 
 
-def test_a_blocking_call_that_is_interrupted_is_cancelled() -> None:
-    class Interrupted(BaseException):
-        pass
-
-    def interrupt(*_: object) -> None:
-        raise Interrupted
-
-    ended, before = threading.Event(), signal.signal(signal.SIGALRM, interrupt)
-
-    async def wait() -> None:
-        try:
-            await trio.sleep_forever()
-        finally:
-            ended.set()
-
-    try:
-        with BlockingDesk(FakeDesk) as desk:
-            signal.setitimer(signal.ITIMER_REAL, 0.05)
-            with pytest.raises(Interrupted):
-                desk.call(wait)
-            assert ended.wait(PATIENCE)
-            assert desk.run("unheard").error == "Unknown command: unheard"
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
 @pytest.mark.parametrize("whole_after", [0.0, folder.TORN_SECONDS - 0.1, None])
 def test_a_request_that_is_still_being_written_is_waited_for_and_not_for_long(
     base: Path, monkeypatch: pytest.MonkeyPatch, whole_after: float | None
@@ -589,14 +560,6 @@ async def test_of_so_many_that_were_cancelled_the_desk_remembers_the_last(
         assert [(await desk.wait(each.id)).cancelled for each in several[1:]] == [True, True]
         with pytest.raises(NoSuchRequest):
             await several[0].wait(0.01)
-
-
-def test_a_blocking_desk_that_cannot_be_made_raises_why() -> None:
-    def make() -> Desk:
-        raise DeskError("there is no folder")
-
-    with pytest.raises(DeskError, match="there is no folder"):
-        BlockingDesk(make)
 
 
 async def test_where_a_client_end_is_at_work_that_cannot_be_asked_nothing_is_taken_away(base: Path) -> None:
