@@ -80,12 +80,12 @@ def refusal(case: ServerRefusal) -> ModelTrouble:
     return ModelTrouble(f"{who} answers with the odd status {status}.{why}")
 
 
-def may_be_the_texts(case: ServerRefusal, *, doubted: bool = False) -> bool:
+def is_about_content(case: ServerRefusal, *, doubted: bool = False) -> bool:
     """Whether the server may have refused what stands in the request, so that it would take another one. `doubted`: or
     may have failed by it."""
-    if case.status in ABOUT_CONTENT or (doubted and case.status == FAILED):
-        return True
-    return case.status >= FAILED and bool(_TOO_LONG.search(words(case.body)))
+    if case.status >= FAILED:
+        return doubted or bool(_TOO_LONG.search(words(case.body)))
+    return case.status in ABOUT_CONTENT
 
 
 def _about_the_key(case: ServerRefusal, why: str) -> str:

@@ -7,18 +7,21 @@ A server refuses a whole request for one text that its model cannot read. Then e
 the text is found. It is shortened once, and then it has no vector. First, however, the server must take a plain text:
 if it refuses that, too, no text is to blame.
 
-Some servers fail (status 500) where others refuse, because the text ends what computes it. Whoever asks again and again
-for the same texts may doubt them: then such a failure counts as a refusal.
+Some servers fail where others refuse: the text ends what computes it, or the numbers for it are none. Whoever asks
+again and again for the same texts may doubt them: then each failure counts as a refusal, be it a status, an answer that
+cannot be read, a connection that breaks off or silence. As a server may also fail at random, a doubted text is asked
+for once more before it is left out.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import trio
 
 from codec.agent import embeddings
 from codec.agent.addresses import openai_root
 from codec.agent.models import ModelTrouble
-from codec.agent.refusals import may_be_the_texts, refusal
+from codec.agent.refusals import ServerRefusal, is_about_content, refusal
 from codec.words import lasting
 from transports.agent.asking import Asking, ModelServer, Patience
 
@@ -71,9 +74,27 @@ class Embedder:
             except _TextsRefused:
                 pass
         await self._some(place, [PLAIN_TEXT], doubted)
+        if doubted:
+            with suppress(_TextsRefused):
+                return (await self._some(place, [text], doubted))[0]
         return None
 
     async def _some(self, place: ModelServer, texts: Sequence[str], doubted: bool) -> list[bytes]:
+        """Raises _TextsRefused; and ModelTrouble, if no text can be to blame."""
+        try:
+            answer = await self._answer(place, texts)
+        except ModelTrouble as error:
+            trouble, may_be_the_texts = error, doubted
+        else:
+            if isinstance(answer, list):
+                return answer
+            trouble, may_be_the_texts = refusal(answer), is_about_content(answer, doubted=doubted)
+        if may_be_the_texts:
+            raise _TextsRefused(str(trouble), recoverable=trouble.recoverable)
+        raise trouble
+
+    async def _answer(self, place: ModelServer, texts: Sequence[str]) -> list[bytes] | ServerRefusal:
+        """Raises ModelTrouble."""
         is_ollama = place.provider == "ollama"
         root = place.url if is_ollama else openai_root(place.url)
         address = root + (embeddings.OLLAMA_EMBED if is_ollama else embeddings.EMBEDDINGS)
@@ -82,11 +103,7 @@ class Embedder:
             with trio.fail_after(self._patience.first):
                 async with self._asking.ask(place, "POST", address, body) as answer:
                     if answer.status != 200:
-                        case = await answer.refused(self._model)
-                        trouble = refusal(case)
-                        if may_be_the_texts(case, doubted=doubted):
-                            raise _TextsRefused(str(trouble), recoverable=trouble.recoverable)
-                        raise trouble
+                        return await answer.refused(self._model)
                     whole = await answer.whole(self._patience.list_bytes)
         except trio.TooSlowError:
             raise ModelTrouble(f"{place.who} sent no embeddings for {lasting(self._patience.first)}.") from None

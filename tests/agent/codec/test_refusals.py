@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codec.agent.models import ModelTrouble
-from codec.agent.refusals import ServerRefusal, may_be_the_texts, refusal
+from codec.agent.refusals import ServerRefusal, is_about_content, refusal
 
 
 def refused(status: int, body: Any = b"", **more: Any) -> ModelTrouble:
@@ -78,4 +78,5 @@ def test_what_a_server_refuses_because_of_the_texts_is_told_from_its_other_refus
 ) -> None:
     body = json.dumps({"error": says}).encode()
     case = ServerRefusal(who="Ollama", provider="ollama", status=status, body=body, model="words")
-    assert may_be_the_texts(case) is may_be
+    assert is_about_content(case) is may_be
+    assert is_about_content(case, doubted=True) is (may_be or status >= 500)

@@ -130,20 +130,49 @@ async def test_texts_that_a_model_refuses_are_shortened_once_and_then_left_out_a
         assert [found[number] for number in fine] == list(whole), "each has its own vector"
 
 
+FAILURES: dict[str, Callable[[Asked], Script]] = {
+    "fails": lambda asked: Refuse(500, b'{"error": "EOF"}'),
+    "is away behind a proxy": lambda asked: Refuse(502, b"bad gateway"),
+    "leaves": lambda asked: [Die()],
+    "leaves in the middle": lambda asked: [Raw(b"{"), Leave()],
+    "hangs": lambda asked: [Hang()],
+    "has no numbers": lambda asked: sends([[None, 1.0]] * len(asked.body["input"]))(asked),
+    "has no vector": lambda asked: sends([[]] * len(asked.body["input"]))(asked),
+    "says something else": lambda asked: [Raw(b'{"error": "EOF"}')],
+}
+every_failure = pytest.mark.parametrize("fails", FAILURES.values(), ids=FAILURES)
+
+
 @each_family
-async def test_of_texts_that_are_doubted_those_that_make_a_server_fail_are_left_out_and_no_others(
-    provider: Provider
+@every_failure
+async def test_of_texts_that_are_doubted_those_by_which_a_server_fails_are_left_out_and_no_others(
+    provider: Provider, fails: Callable[[Asked], Script]
 ) -> None:
-    async with embedding(provider) as (fake, embedder):
-        fake.embed = refusing(Refuse(500, b'{"error": "EOF"}'), lambda text: "odd" not in text)
+    async with embedding(provider, patience=HASTY) as (fake, embedder):
+        fake.embed = lambda asked: fails(asked) if "odd" in asked.body["input"] else embedded(asked)
         found = await embedder.embed(["a", "odd", "b", "c"], doubted=True)
         assert [vector is not None for vector in found] == [True, False, True, True]
-        fake.embed = lambda asked: Refuse(500, b'{"error": "EOF"}')
-        with pytest.raises(ModelTrouble, match="EOF"):
+        fake.embed = fails
+        with pytest.raises(ModelTrouble):
             await embedder.embed(["a", "odd", "b", "c"], doubted=True)
-        fake.embed = refusing(Refuse(503, b"busy"), lambda text: "odd" not in text)
-        with pytest.raises(ModelTrouble, match="busy"):
-            await embedder.embed(["a", "odd", "b", "c"], doubted=True)
+
+
+@every_failure
+async def test_a_doubted_text_by_which_a_server_did_not_fail_always_is_not_left_out(
+    fails: Callable[[Asked], Script]
+) -> None:
+    async with embedding("ollama", patience=HASTY) as (fake, embedder):
+        fake.embed = lambda asked: embedded(asked) if len(fake.asked) in (2, 3) else fails(asked)
+        assert await embedder.embed(["a"], doubted=True) != [None]
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 408, 429])
+async def test_a_server_that_does_not_let_us_in_is_not_asked_for_each_text_though_they_are_doubted(status: int) -> None:
+    async with embedding("ollama") as (fake, embedder):
+        fake.embed = lambda asked: Refuse(status, b"no")
+        with pytest.raises(ModelTrouble):
+            await embedder.embed(["a", "b"], doubted=True)
+        assert len(fake.asked) == 1
 
 
 async def test_one_text_that_is_refused_costs_a_few_requests() -> None:
