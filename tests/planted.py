@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -42,8 +43,19 @@ def run_pytest(
 
 
 def _last_words(process: "subprocess.Popen[str]") -> str:
+    """pytest's faulthandler writes the stacks of all threads. Workers are asked one by one, as what several write at
+    once is mixed in the middle of a line; and before their controller, which would start them anew."""
     with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGABRT)  # pytest's faulthandler writes the stacks of all threads
+        os.kill(process.pid, signal.SIGSTOP)
+    until = time.monotonic() + LAST_WORDS
+    for worker in _group(process.pid) - {process.pid}:
+        with suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGABRT)
+        while worker in _group(process.pid) and time.monotonic() < until:
+            os.sched_yield()
+    with suppress(ProcessLookupError):
+        os.kill(process.pid, signal.SIGABRT)
+        os.kill(process.pid, signal.SIGCONT)
     try:
         return "\n".join(process.communicate(timeout=LAST_WORDS))
     except subprocess.TimeoutExpired:
@@ -51,3 +63,14 @@ def _last_words(process: "subprocess.Popen[str]") -> str:
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+
+
+def _group(leader: int) -> set[int]:
+    """The processes in it that run."""
+    found = set()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, _, group, *_ = stat.read_text().rpartition(")")[2].split()
+            if int(group) == leader and state != "Z":
+                found.add(int(stat.parent.name))
+    return found
