@@ -23,8 +23,7 @@ Rules
     the folder may lose the request meanwhile: a HEAD peer removes it, and an old request is archived with its files.
   - Submitters take turns here too, told apart by how their ids begin (fairness.py): a lone request is journalled before
     the twenty thousand that came before it.
-  - A look at all names costs time in a folder of a hundred thousand. Where the kernel tells of each change and has lost
-    none, it is taken seldom; and it is taken beside the adopting, which does not wait for it.
+  - A look at all names is taken seldom (seldom.py), and beside the adopting, which does not wait for it.
 """
 
 import math
@@ -41,6 +40,7 @@ from actors.ipc.errand import TORN_SECONDS, ErrandMeans
 from actors.ipc.fairness import FairQueue
 from actors.ipc.given import TROUBLE, Asked, BothFiles, Tray
 from actors.ipc.pinging import PING
+from actors.ipc.seldom import SeldomLooks
 from actors.ipc.steps import Answer, Spoiled, Torn
 from actors.ipc.telling_time import moment_of
 from actors.store import all_of
@@ -49,8 +49,6 @@ from codec.ipc import Dialect, Failure, Request, in_turn
 CHUNK = 200
 GATHER_SECONDS = 0.025
 MOST_UNSURE = 1_000
-SHARE = 300.0
-"""Between two looks at all names passes so many times what one has taken."""
 
 
 class Adopting:
@@ -69,8 +67,7 @@ class Adopting:
         """The last that had an answer when they were adopted of which nobody knows whether it was theirs."""
         self._settled: set[str] = set()
         """Without an answer, and over all the same."""
-        self._looked_at = self._took = 0.0
-        self._overflows = -1
+        self._looks = SeldomLooks()
 
     def consider(self, ids: Iterable[str]) -> None:
         """These have changed."""
@@ -86,7 +83,7 @@ class Adopting:
 
     def reopened(self) -> None:
         """The folder may be another one."""
-        self._overflows = -1
+        self._looks.reopened()
 
     def rescan(self) -> None:
         self._rescan.want()
@@ -122,8 +119,7 @@ class Adopting:
     async def _look_at_all_names(self) -> None:
         base, began = self._means.base, trio.current_time()
         health = await base.health()
-        is_sure = health.watched and health.overflows == self._overflows and self._seen is not None
-        if is_sure and began - self._looked_at < SHARE * self._took:
+        if not self._looks.is_due(health):
             return
         requests, responses = await base.ids(Tray.REQUESTS), await base.ids(Tray.RESPONSES)
         found = requests - responses
@@ -132,9 +128,8 @@ class Adopting:
             found = await base.missed(requests)
         else:
             found |= requests - self._seen
-        self._seen, self._overflows = requests, health.overflows
-        self._looked_at = trio.current_time()
-        self._took = self._looked_at - began
+        self._seen = requests
+        self._looks.looked(health, began)
         self._settled &= requests
         self._consider_found(found)
 

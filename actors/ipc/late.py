@@ -7,17 +7,17 @@ Rules
   - Nobody need have seen it come. When the client end starts, the ids are read from the journal, and of the responses
     that stand there those are looked at that have been written since a client last lived.
   - Where the kernel has lost events, or tells of none, names are compared: a response that was not there before is
-    looked at. That costs time in a folder of a hundred thousand, and is done as seldom as in adopting.py.
+    looked at. That is done seldom (seldom.py).
 """
 
 from collections.abc import Callable, Iterable
 
 import trio
 
-from actors.ipc.adopting import SHARE
 from actors.ipc.again import WantedWork
 from actors.ipc.errand import ErrandMeans
 from actors.ipc.given import Tray
+from actors.ipc.seldom import SeldomLooks
 
 MOST_GIVEN_UP = 10_000
 """Requests whose late answers are noticed."""
@@ -31,8 +31,7 @@ class LateAnswers:
         self._answered: frozenset[str] = frozenset()
         """Of those: they had a response when names were last compared."""
         self._rescan = WantedWork()
-        self._overflows = -1
-        self._looked_at = self._took = 0.0
+        self._looks = SeldomLooks()
         self._known = False
         """The journal has been read."""
 
@@ -52,7 +51,7 @@ class LateAnswers:
 
     def reopened(self) -> None:
         """The folder may be another one."""
-        self._overflows = -1
+        self._looks.reopened()
 
     async def serve(self) -> None:
         """Runs beside the client end."""
@@ -61,17 +60,15 @@ class LateAnswers:
     async def _look(self) -> None:
         base, began = self._means.base, trio.current_time()
         health = await base.health()
-        is_sure = health.watched and health.overflows == self._overflows
-        if is_sure and began - self._looked_at < SHARE * self._took:
+        if not self._looks.is_due(health):
             return
         is_first = not self._known
         if is_first:
             await self._read_journal()
         there = await base.ids(Tray.RESPONSES) & self._given_up.keys() if self._given_up else frozenset()
         self._consider(await base.missed(there, Tray.RESPONSES) if is_first and there else there - self._answered)
-        self._answered, self._overflows, self._known = there, health.overflows, True
-        self._looked_at = trio.current_time()
-        self._took = self._looked_at - began
+        self._answered, self._known = there, True
+        self._looks.looked(health, began)
 
     async def _read_journal(self) -> None:
         found: list[tuple[float, str]] = []
