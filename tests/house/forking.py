@@ -30,6 +30,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import TracebackType
 from typing import IO, Any
 
 ROOT = Path(__file__).parents[2]
@@ -55,6 +56,12 @@ class Forked(subprocess.Popen[str]):
         self._status, self._ends = os.pipe()
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         super().__init__(words, text=True, cwd=cwd, env=env, **{**pipes, **streams})  # type: ignore[call-overload]
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Of a test that has failed nobody waits for what it has started."""
+        if kind is not None:
+            self.kill()
+        super().__exit__(kind, error, at)
 
     def _execute_child(self, args: list[str], *facts: Any) -> None:
         """Takes the place of Popen's own, which forks and executes."""

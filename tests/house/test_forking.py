@@ -82,6 +82,12 @@ def test_while_it_runs_nobody_says_that_it_has_ended(tmp_path: Path) -> None:
     one.communicate()
 
 
+def test_what_a_failed_test_has_started_is_not_waited_for(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), forked(tmp_path, "import time; time.sleep(600)") as running:
+        1 / 0  # noqa: B018
+    assert running.returncode == -signal.SIGKILL
+
+
 def test_nothing_of_it_stays_behind(tmp_path: Path) -> None:
     forked(tmp_path, "").communicate(timeout=30)  # the forker itself has begun
     before = set(os.listdir("/proc/self/fd"))
