@@ -135,7 +135,6 @@ FAILURES: dict[str, Callable[[Asked], Script]] = {
     "is away behind a proxy": lambda asked: Refuse(502, b"bad gateway"),
     "leaves": lambda asked: [Die()],
     "leaves in the middle": lambda asked: [Raw(b"{"), Leave()],
-    "hangs": lambda asked: [Hang()],
     "has no numbers": lambda asked: sends([[None, 1.0]] * len(asked.body["input"]))(asked),
     "has no vector": lambda asked: sends([[]] * len(asked.body["input"]))(asked),
     "says something else": lambda asked: [Raw(b'{"error": "EOF"}')],
@@ -143,12 +142,13 @@ FAILURES: dict[str, Callable[[Asked], Script]] = {
 every_failure = pytest.mark.parametrize("fails", FAILURES.values(), ids=FAILURES)
 
 
+@pytest.mark.drawn(9)
 @each_family
 @every_failure
 async def test_of_texts_that_are_doubted_those_by_which_a_server_fails_are_left_out_and_no_others(
     provider: Provider, fails: Callable[[Asked], Script]
 ) -> None:
-    async with embedding(provider, patience=HASTY) as (fake, embedder):
+    async with embedding(provider) as (fake, embedder):
         fake.embed = lambda asked: fails(asked) if "odd" in asked.body["input"] else embedded(asked)
         found = await embedder.embed(["a", "odd", "b", "c"], doubted=True)
         assert [vector is not None for vector in found] == [True, False, True, True]
@@ -157,11 +157,18 @@ async def test_of_texts_that_are_doubted_those_by_which_a_server_fails_are_left_
             await embedder.embed(["a", "odd", "b", "c"], doubted=True)
 
 
+@pytest.mark.slow
+async def test_of_texts_that_are_doubted_one_by_which_a_server_hangs_is_left_out_and_no_other() -> None:
+    async with embedding("ollama", patience=replace(PATIENCE, first=1.0)) as (fake, embedder):
+        fake.embed = lambda asked: [Hang()] if "odd" in asked.body["input"] else embedded(asked)
+        assert [vector is not None for vector in await embedder.embed(["odd", "a"], doubted=True)] == [False, True]
+
+
 @every_failure
 async def test_a_doubted_text_by_which_a_server_did_not_fail_always_is_not_left_out(
     fails: Callable[[Asked], Script]
 ) -> None:
-    async with embedding("ollama", patience=HASTY) as (fake, embedder):
+    async with embedding("ollama") as (fake, embedder):
         fake.embed = lambda asked: embedded(asked) if len(fake.asked) in (2, 3) else fails(asked)
         assert await embedder.embed(["a"], doubted=True) != [None]
 
