@@ -70,7 +70,7 @@ class _Reply(Generic[T]):
         while True:
             is_over = life.is_over
             try:
-                said = self._said.get(timeout=0 if is_over else HEEDED_WITHIN)
+                said = self._said.get(timeout=HEEDED_WITHIN)
             except queue.Empty:
                 if is_over:
                     raise DeskError("This desk was closed") from None
