@@ -143,6 +143,40 @@ def test_the_keyboard_walks_opens_leaves_and_picks(desk: ShowDesk) -> None:
     expect(rows(page)).to_have_count(1)
 
 
+def test_a_key_changes_no_request_that_the_reader_does_not_see_marked(desk: ShowDesk) -> None:
+    old = details(fact("old", "success", NOW - 9_000, seconds=1.0))
+    page, stage = desk(*old, viewport={"width": 1280, "height": 500})
+    expect(rows(page)).to_have_count(1)
+    for press in ("a", "x"):  # nobody has walked to it yet
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press(press)
+        expect(page.locator("desk-list")).to_be_focused()
+        expect(active(page)).to_contain_text("old")
+    expect(page.locator(".picked")).to_be_hidden()
+    stage.note(*details(*(fact(f"new-{number:02}", "success", NOW - number) for number in range(60))))
+    expect(page.get_by_role("button", name="All 61")).to_be_visible()
+    expect(row(page, "old")).to_have_count(0)  # it has gone out of sight
+    page.keyboard.press("a")
+    expect(row(page, "old")).to_be_in_viewport()
+    expect(active(page)).to_contain_text("old")
+    assert "old" in stage.journal.details
+    page.keyboard.press("a")
+    expect(page.get_by_text("1 request moved to the archive.")).to_be_visible()
+    expect(page.get_by_role("button", name="All 60")).to_be_visible()
+
+
+@pytest.mark.parametrize("press", ["Enter", "ArrowDown"])
+def test_from_the_filter_a_key_leads_on_to_what_was_found(desk: ShowDesk, press: str) -> None:
+    page, _ = desk(*few())
+    page.keyboard.press("/")
+    page.keyboard.type("second")
+    expect(rows(page)).to_have_count(1)
+    page.keyboard.press(press)
+    expect(page.locator("desk-list")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("region", name="Chosen request").locator("h2")).to_have_text("second")
+
+
 # -- a hundred thousand
 
 
