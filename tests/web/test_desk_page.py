@@ -468,6 +468,14 @@ def test_markup_in_names_and_answers_is_text(desk: ShowDesk) -> None:
     assert page.locator("main img, main b:not(.count, .badge)").count() == 0
 
 
+def test_what_would_turn_a_text_round_is_shown_as_its_code(desk: ShowDesk) -> None:
+    said = "paid \u202e99.1 \u2066$"
+    asked = RequestDetail(fact=fact("turned"), params={"prompt": said}, tried=(attempt(1, Failure(said)),))
+    page, _ = desk(asked, path="#/turned")
+    expect(page.get_by_label("Answer 1")).to_have_text(r"paid \u202e99.1 \u2066$")
+    expect(page.get_by_label("Parameters")).to_contain_text(r'"prompt": "paid \u202e99.1 \u2066$"')
+
+
 def test_all_text_can_be_read_and_every_control_has_a_name(desk: ShowDesk) -> None:
     one = failed_one(NOW)
     page, stage = desk(one, *few())
