@@ -208,7 +208,8 @@ class Adopting:
         return replace(dossier, stale=over is not None)
 
     def _answered(self, dossier: Dossier, files: BothFiles) -> Dossier:
-        """The same; if a success lies there already, as it is after the step that its errand would take."""
+        """The same; if a success lies there already, as it is after the step that its errand would take. Nobody has
+        seen how long that took, so what the files say of it is believed."""
         answer = files.response
         if dossier.stale or not isinstance(files.request, Asked) or not isinstance(answer, Answer):
             return dossier
@@ -216,7 +217,10 @@ class Adopting:
         step = next_step(dossier.row, view, self._means.terms.dialect)
         if not isinstance(step, Journal) or step.row.state is not State.SUCCESS:
             return dossier
-        over = stepped(dossier, step.row, self._means.wall(), up=self._means.uptime())
+        took = files.took
+        if took is not None:
+            dossier = replace(dossier, created=dossier.created - took, changed=dossier.changed - took)
+        over = stepped(dossier, step.row, self._means.wall(), took, self._means.uptime())
         return replace(over, answered=answer.identity)
 
     def _has_another_answer(self, over: Dossier, files: BothFiles) -> bool:

@@ -94,6 +94,22 @@ def test_a_dropped_request_that_is_answered_when_we_look_ends_as_any_other_and_a
     play(test)
 
 
+def test_what_was_answered_before_we_looked_took_as_long_as_its_files_say() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.ready()
+        await trio.sleep(1.0)  # it has looked at what was there before
+        put(desk.base, request("dropped"))
+        await trio.sleep(0.015)
+        desk.base.foreign_put(Tray.RESPONSES, "dropped", write_response("dropped", DONE, (Dialect.SPEC,)))
+        (dossier,) = await desk.over("dropped")
+        (tried,) = dossier.tried
+        assert tried.ended is not None
+        for seconds in (dossier.seconds, tried.seconds, tried.ended - tried.began, dossier.changed - dossier.created):
+            assert seconds == pytest.approx(0.015, abs=0.001)
+
+    play(test)
+
+
 def test_a_peer_that_never_answers_is_given_up_after_three_attempts_and_our_document_says_so() -> None:
     async def test(desk: Desk) -> None:
         await desk.submit(request("a"))
