@@ -232,6 +232,35 @@ def test_what_was_answered_before_the_start_is_not_read_and_what_was_not_is_adop
     play(test, base=base, outcomes=in_turn(DONE))
 
 
+def test_what_a_client_of_another_journal_has_given_up_stays_so_until_it_is_requeued() -> None:
+    base, before = PaperBase(), PaperBase()
+    base.known = True
+    ids = ("over", "once", "anew")
+
+    async def first(desk: Desk) -> None:
+        await desk.ready()
+        for each in ids:
+            put(desk.base, request(each))
+        await desk.over(*ids)
+
+    play(first, base=before, outcomes=in_turn(BUSY))
+    base.files = {place: there for place, there in before.files.items() if place != (Tray.FAILED, "once")}
+    other = write_response("anew", NEVER, (Dialect.SPEC,))
+    base.files[Tray.FAILED, "anew"] = (Identity(99, 99), other, 0.0)  # of another request of its id
+
+    async def second(desk: Desk) -> None:
+        over, once, anew = await desk.over(*ids)
+        assert (over.state, over.begun, over.row.failures) == (State.GAVE_UP, 1, (BUSY,))
+        assert "given up before" in over.notes[-1]
+        assert [(each.state, each.begun) for each in (once, anew)] == [(State.SUCCESS, 2)] * 2
+        assert (await desk.requeue(ids=("over",))).ids == ("over",)
+        await trio.sleep(20.0)
+        (over,) = await desk.over("over")
+        assert (over.state, over.begun, len(over.notes)) == (State.GAVE_UP, 4, 2)
+
+    play(second, base=base, outcomes=lambda name: BUSY if name == "over" else DONE)
+
+
 def test_a_request_whose_event_was_lost_is_found_by_a_rescan_even_if_it_is_answered_already() -> None:
     async def test(desk: Desk) -> None:
         await desk.submit(request("first"))
