@@ -42,6 +42,8 @@ def parted(said: str) -> tuple[str, str, bool]:
 
 def fault(error: Exception) -> str:
     """A sentence without its full stop, which may begin with a capital or not. The whole is called "it"."""
+    if isinstance(error, UnicodeDecodeError):
+        return "a text in it is not in UTF-8"
     what, at, is_key = parted(str(error))
     path = at.removeprefix(".").replace("[...]", "")
     place = f"a name in {path or 'it'}" if is_key else path or "it"
@@ -61,6 +63,7 @@ def fault(error: Exception) -> str:
         return f"the field {match['field']!r} is missing{where}"
     if match := _NO_CHOICE.fullmatch(what):
         return f"expected {place} to be something else than {match['value']}"
+    what = what.removeprefix("JSON is malformed: ")  # whoever asks says so in words of its own
     if what == "Number out of range":
         return "a number in it is larger than can be read"
     said = re.sub("`([^`]*)`", lambda match: kinds(match[1]), f"{what[:1].lower()}{what[1:]}")

@@ -8,6 +8,7 @@ block, in this order, with a blank line between them; what is missing is left ou
 reference. `type`, `title` and `difficulty` go along in the params, for reports. The request is called RUN-ID.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from program.trouble import Trouble
 LARGEST = 64 << 20
 _TEXTS = ("title", "description", "code", "expected_response", "type", "difficulty")
 _ALONG = ("type", "title", "difficulty")
+_BYTE = re.compile(r"byte (\d+)")
 
 
 class Instruction(Struct, frozen=True):
@@ -37,12 +39,14 @@ def read(path: Path) -> list[Instruction]:
         raise Trouble(f"{path} cannot be read: {error.strerror}") from None
     if len(content) > LARGEST:
         raise Trouble(f"{path} is larger than {LARGEST:,} bytes; split it")
+    content = content.removeprefix(b"\xef\xbb\xbf")
     try:
-        found = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"))
+        found = msgspec.json.decode(content)
     except RecursionError:
         raise Trouble(f"{path} cannot be read: it is nested too deeply") from None
     except ValueError as wrong:
-        raise Trouble(f"{path} is not JSON: {fault(wrong)}") from None
+        said = _BYTE.sub(lambda at: _line(content[: int(at[1])]), fault(wrong))
+        raise Trouble(f"{path} is not JSON: {said}") from None
     listed = found.get("instructions") if isinstance(found, dict) else found
     if not isinstance(listed, list) or not listed:
         raise Trouble(f"{path}: expected a list of instructions, and it is {'empty' if listed == [] else kind(found)}")
@@ -51,6 +55,10 @@ def read(path: Path) -> list[Instruction]:
     if twice := {each for each in ids if ids.count(each) > 1} if len(set(ids)) < len(ids) else None:
         raise Trouble(f"{path}: an id stands there more than once: {min(twice)!r}")
     return read
+
+
+def _line(before: bytes) -> str:
+    return f"line {before.count(10) + 1}"  # 10: a line feed
 
 
 def prompt(fields: dict[str, Any]) -> str:

@@ -4,6 +4,8 @@
     readable    nothing                         it is journalled; if a success lies there already, as one that is over
     readable    the same content, over          nothing is to be done
     readable    other content, over             the old files are archived, and it begins anew, and says so
+    readable    nothing, and failed/ has the    it is journalled as one that was given up: by a client whose journal
+                very answer that lies there     is another one
     spoiled     nothing, or something over      it fails at once, with the reason
     torn        -                               it is looked at again
 
@@ -27,7 +29,7 @@ Rules
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 import trio
 from msgspec.structs import replace
@@ -143,19 +145,21 @@ class Adopting:
         files = await all_of(ids, self._means.base.look)
         torn, fresh, late = [], [], []
         seen = dict(zip(ids, files, strict=True))
+        unknown = [id for id, over in zip(ids, before, strict=True) if over is None]  # noqa: A001
+        given_up = await self._given_up({id: seen[id] for id in unknown})  # noqa: A001
         for id, over, both in zip(ids, before, files, strict=True):  # noqa: A001
             self._settled.discard(id)
             if isinstance(both.request, Torn):
                 torn.append(id)
             elif both.request is not None and (dossier := self._opened(id, over, both)) is not None:
-                fresh.append(dossier := self._answered(dossier, both))
-                if dossier.is_over and (over is None or over.answered is None):
+                fresh.append(dossier := (self._ended if id in given_up else self._answered)(dossier, both))
+                if dossier.state is State.SUCCESS and (over is None or over.answered is None):
                     self._is_unsure(id)
             elif over is not None:
                 self._settled.add(id)
                 if (told := self._came_late(over, both)) is not None:
                     late.append(told)
-        succeeded = {dossier.id for dossier in fresh if dossier.is_over}
+        succeeded = {dossier.id for dossier in fresh if dossier.state is State.SUCCESS}
         if fresh or late:
             for dossier in await self._means.journal.keep(*fresh, *late, soft=self._stay(fresh)):
                 if dossier.is_over:
@@ -166,6 +170,14 @@ class Adopting:
                     both = seen[dossier.id]  # an answer may have come since
                     self._books.take_in(dossier, both if isinstance(both.response, Answer | Spoiled) else None)
         return torn
+
+    async def _given_up(self, unknown: Mapping[str, BothFiles]) -> Collection[str]:
+        """A HEAD peer copies each failure to failed/, so there that says nothing."""
+        if self._means.terms.dialect is not Dialect.SPEC:
+            return ()
+        failed = {id: both.answer for id, both in unknown.items() if _has_failed(both)}  # noqa: A001
+        copies = await self._means.base.read_several(Tray.FAILED, list(failed)) if failed else {}
+        return {id for id, copy in copies.items() if copy == failed[id]}  # noqa: A001
 
     def _is_unsure(self, id: str) -> None:  # noqa: A002 - as in the contract
         if self._means.terms.dialect is Dialect.SPEC:
@@ -203,7 +215,8 @@ class Adopting:
         return replace(dossier, stale=over is not None)
 
     def _answered(self, dossier: Dossier, files: BothFiles) -> Dossier:
-        """The same; if a success lies there already, as it is after the step that its errand would take."""
+        """The same; if a success lies there already, as it is after the step that its errand would take. Nobody has
+        seen how long that took, so what the files say of it is believed."""
         answer = files.response
         if dossier.stale or not isinstance(files.request, Asked) or not isinstance(answer, Answer):
             return dossier
@@ -211,8 +224,21 @@ class Adopting:
         step = next_step(dossier.row, view, self._means.terms.dialect)
         if not isinstance(step, Journal) or step.row.state is not State.SUCCESS:
             return dossier
-        over = stepped(dossier, step.row, self._means.wall(), up=self._means.uptime())
+        took = files.took
+        if took is not None:
+            dossier = replace(dossier, created=dossier.created - took, changed=dossier.changed - took)
+        over = stepped(dossier, step.row, self._means.wall(), took, self._means.uptime())
         return replace(over, answered=answer.identity)
+
+    def _ended(self, dossier: Dossier, files: BothFiles) -> Dossier:
+        """The same, given up with the answer that lies there."""
+        answer, now = files.response, self._means.wall()
+        assert isinstance(answer, Answer)
+        assert isinstance(answer.outcome, Failure)
+        row = Row(dossier.id, State.GAVE_UP, 1, (answer.outcome,), answer.identity)
+        over = stepped(dossier, row, now, files.took, self._means.uptime())
+        sentence = "it had been given up before this server knew of it; a requeue gives it three fresh attempts."
+        return replace(noted(over, f"{moment_of(now)}: {sentence}"), answered=answer.identity)
 
     def _has_another_answer(self, over: Dossier, files: BothFiles) -> bool:
         """The one that lay there when it was adopted was to another request of its id, which nobody has seen."""
@@ -231,3 +257,8 @@ class Adopting:
         sentence = "an answer came after it had been given up; it is in responses/, and a requeue takes it."
         told = noted(over, f"{moment_of(self._means.wall())}: {sentence}")
         return replace(told, answered=answer.identity)
+
+
+def _has_failed(files: BothFiles) -> bool:
+    answer = files.response
+    return isinstance(files.request, Asked) and isinstance(answer, Answer) and isinstance(answer.outcome, Failure)

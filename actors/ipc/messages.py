@@ -174,7 +174,8 @@ LEDGER = Key[LedgerMessage]("ipc/ledger")
 class Succeeded(Struct, frozen=True):
     request: Request
     outcome: Success
-    seconds: float
+    seconds: float | None
+    """None: nobody knows how long it took."""
 
 
 EvaluatorMessage = Succeeded

@@ -41,7 +41,7 @@ class Noting:
             return
         with suppress(BadRequest, KernelError):  # one that is too busy misses it, and the folder still has it
             request = read_request(dossier.content, dossier.id)
-            evaluator.tell(Succeeded(request, outcome, dossier.tried[-1].seconds or 0.0))
+            evaluator.tell(Succeeded(request, outcome, dossier.tried[-1].seconds))
 
     async def serve(self) -> None:
         """Runs beside the client end."""

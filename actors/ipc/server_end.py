@@ -165,6 +165,8 @@ class ServerEnd(Actor[ServerEndMessage]):
                 logger.warning("%s", why)
             self._down_because = self.note = why
             await trio.sleep(CLAIM_SECONDS)
+        if self._down_because is not None:
+            logger.info("our server end answers the requests in %s from now on", self._folder)
         self._down_because = self.note = None
         self._base.attend(self.ref, BaseNews)
         self.run_beside(self._reception.read)

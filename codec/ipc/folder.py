@@ -101,6 +101,9 @@ class BothFiles(Struct, frozen=True):
     response: Seen
     answer: bytes | None = None
     """The content of the response, if it can be read."""
+    took: float | None = None
+    """Seconds from the request to its response, by the times of the files. None: one cannot be read, or the times
+    cannot be right."""
 
 
 # -- news

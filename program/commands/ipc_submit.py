@@ -11,7 +11,7 @@ from typing import TextIO
 import msgspec
 
 from codec.ipc import BadId, Request, checked
-from codec.printable import printable
+from codec.printable import printable, printable_json
 from codec.words import counted
 from program import instructions, streams
 from program.clerk import Clerk, Ending
@@ -110,7 +110,7 @@ def _told(ending: Ending, *, json: bool, alone: bool) -> str:
     if not ending.ok:
         return ""
     if alone:
-        return msgspec.json.format(msgspec.json.encode(ending.data)).decode() + "\n"
+        return printable_json(msgspec.json.format(msgspec.json.encode(ending.data)).decode()) + "\n"
     return f"{ending.id}  {printable(_short(ending.data))}\n"
 
 

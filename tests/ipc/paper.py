@@ -102,8 +102,11 @@ class PaperBase:
 
     async def look(self, id: str) -> BothFiles:  # noqa: A002
         await self._trip(f"look {id}")
-        response, answer = self._response(id)
-        return BothFiles(self._request(id), response, answer)
+        request, (response, answer) = self._request(id), self._response(id)
+        took = None
+        if isinstance(request, Asked) and isinstance(response, Answer):
+            took = self.files[Tray.RESPONSES, id][2] - self.files[Tray.REQUESTS, id][2]
+        return BothFiles(request, response, answer, None if took is None or took < 0.0 else took)
 
     async def publish(self, requests: Mapping[str, bytes]) -> Mapping[str, str]:
         await self._trip(f"publish {' '.join(requests)}", writes=True)

@@ -94,6 +94,22 @@ def test_a_dropped_request_that_is_answered_when_we_look_ends_as_any_other_and_a
     play(test)
 
 
+def test_what_was_answered_before_we_looked_took_as_long_as_its_files_say() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.ready()
+        await trio.sleep(1.0)  # it has looked at what was there before
+        put(desk.base, request("dropped"))
+        await trio.sleep(0.015)
+        desk.base.foreign_put(Tray.RESPONSES, "dropped", write_response("dropped", DONE, (Dialect.SPEC,)))
+        (dossier,) = await desk.over("dropped")
+        (tried,) = dossier.tried
+        assert tried.ended is not None
+        for seconds in (dossier.seconds, tried.seconds, tried.ended - tried.began, dossier.changed - dossier.created):
+            assert seconds == pytest.approx(0.015, abs=0.001)
+
+    play(test)
+
+
 def test_a_peer_that_never_answers_is_given_up_after_three_attempts_and_our_document_says_so() -> None:
     async def test(desk: Desk) -> None:
         await desk.submit(request("a"))
@@ -214,6 +230,35 @@ def test_what_was_answered_before_the_start_is_not_read_and_what_was_not_is_adop
         assert not (await desk.journal.facts()).facts
 
     play(test, base=base, outcomes=in_turn(DONE))
+
+
+def test_what_a_client_of_another_journal_has_given_up_stays_so_until_it_is_requeued() -> None:
+    base, before = PaperBase(), PaperBase()
+    base.known = True
+    ids = ("over", "once", "anew")
+
+    async def first(desk: Desk) -> None:
+        await desk.ready()
+        for each in ids:
+            put(desk.base, request(each))
+        await desk.over(*ids)
+
+    play(first, base=before, outcomes=in_turn(BUSY))
+    base.files = {place: there for place, there in before.files.items() if place != (Tray.FAILED, "once")}
+    other = write_response("anew", NEVER, (Dialect.SPEC,))
+    base.files[Tray.FAILED, "anew"] = (Identity(99, 99), other, 0.0)  # of another request of its id
+
+    async def second(desk: Desk) -> None:
+        over, once, anew = await desk.over(*ids)
+        assert (over.state, over.begun, over.row.failures) == (State.GAVE_UP, 1, (BUSY,))
+        assert "given up before" in over.notes[-1]
+        assert [(each.state, each.begun) for each in (once, anew)] == [(State.SUCCESS, 2)] * 2
+        assert (await desk.requeue(ids=("over",))).ids == ("over",)
+        await trio.sleep(20.0)
+        (over,) = await desk.over("over")
+        assert (over.state, over.begun, len(over.notes)) == (State.GAVE_UP, 4, 2)
+
+    play(second, base=base, outcomes=lambda name: BUSY if name == "over" else DONE)
 
 
 def test_a_request_whose_event_was_lost_is_found_by_a_rescan_even_if_it_is_answered_already() -> None:

@@ -38,10 +38,12 @@ DECODERS_WORDS = re.compile(r"`|\$|\b(str|int|float|bool|enum|Object|got|of leng
         (dict[str, dict[str, int]], '{"a": {"b": "c"}}', "expected it to be a whole number, and it is a text"),
         (Annotated[int, Meta(multiple_of=2)], "3", "expected a whole number that's a multiple of 2"),
         (Any, "{", "input data was truncated"),
+        (Any, '{"a": 1,}', "trailing comma in object (byte 8)"),
+        (Any, b'["\xe9"]', "a text in it is not in UTF-8"),
     ],
 )
-def test_whatever_a_decoder_finds_is_said_in_words_that_people_use(kind: Any, text: str, said: str) -> None:
-    with pytest.raises(msgspec.DecodeError) as wrong:
+def test_whatever_a_decoder_finds_is_said_in_words_that_people_use(kind: Any, text: str | bytes, said: str) -> None:
+    with pytest.raises((msgspec.DecodeError, UnicodeDecodeError)) as wrong:
         msgspec.json.decode(text, type=kind)
     assert fault(wrong.value).startswith(said)
     assert not DECODERS_WORDS.search(fault(wrong.value))

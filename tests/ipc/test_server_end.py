@@ -19,7 +19,7 @@ from actors.kernel import Why
 from actors.kernel.testing import Puppet, staged
 from codec.ipc import Dialect, Failure, Outcome, Success, write_response
 from tests.ipc.paper import PaperBase
-from tests.ipc.server_kit import EPOCH, ServerDesk, asked, serving, specs, state_directory
+from tests.ipc.server_kit import EPOCH, FOLDER, ServerDesk, asked, serving, specs, state_directory
 
 LISTING_SECONDS, AT_ONCE = 100.0, 1.0
 
@@ -355,9 +355,10 @@ async def test_the_ledger_is_told_how_many_run_and_wait(base: PaperBase, autojum
             assert (now.count, now.waiting) == (0, 0)
 
 
-async def test_a_second_server_keeps_down_in_one_sentence_until_the_first_has_gone(
-    base: PaperBase, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+async def test_a_second_server_keeps_down_in_one_sentence_until_the_first_has_gone_and_the_log_says_both(
+    base: PaperBase, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("INFO", "troupe.ipc")
     why: list[str | None] = ["process 7 is the server of /paper"]
 
     async def claim() -> str | None:
@@ -374,6 +375,10 @@ async def test_a_second_server_keeps_down_in_one_sentence_until_the_first_has_go
             why[0] = None
             assert await desk.success() == {"message": "pong"}
             assert house["server/end"].statistics().trouble is None
+    assert [record.message for record in caplog.records] == [
+        "process 7 is the server of /paper",
+        f"our server end answers the requests in {FOLDER} from now on",
+    ]
 
 
 @pytest.mark.parametrize("victim", ["end", "commands", "command"])

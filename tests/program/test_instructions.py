@@ -62,6 +62,9 @@ def test_an_instruction_is_its_prompt_what_is_expected_and_what_goes_along(tmp_p
     ("found", "sentence"),
     [
         (b"{", " is not JSON: input data was truncated"),
+        (b'[\n{"id": 1},\r\n{"id": 2,}]', " is not JSON: trailing comma in object (line 3)"),
+        (b'\xef\xbb\xbf{"id": 1}\n{"id": 2}\n', " is not JSON: trailing characters (line 2)"),
+        (b'[{"id": "caf\xe9"}]', " is not JSON: a text in it is not in UTF-8"),
         (b"[" * 100_000, " cannot be read: it is nested too deeply"),
         ([], ": expected a list of instructions, and it is empty"),
         ({"instructions": []}, ": expected a list of instructions, and it is empty"),

@@ -143,6 +143,40 @@ def test_the_keyboard_walks_opens_leaves_and_picks(desk: ShowDesk) -> None:
     expect(rows(page)).to_have_count(1)
 
 
+def test_a_key_changes_no_request_that_the_reader_does_not_see_marked(desk: ShowDesk) -> None:
+    old = details(fact("old", "success", NOW - 9_000, seconds=1.0))
+    page, stage = desk(*old, viewport={"width": 1280, "height": 500})
+    expect(rows(page)).to_have_count(1)
+    for press in ("a", "x"):  # nobody has walked to it yet
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press(press)
+        expect(page.locator("desk-list")).to_be_focused()
+        expect(active(page)).to_contain_text("old")
+    expect(page.locator(".picked")).to_be_hidden()
+    stage.note(*details(*(fact(f"new-{number:02}", "success", NOW - number) for number in range(60))))
+    expect(page.get_by_role("button", name="All 61")).to_be_visible()
+    expect(row(page, "old")).to_have_count(0)  # it has gone out of sight
+    page.keyboard.press("a")
+    expect(row(page, "old")).to_be_in_viewport()
+    expect(active(page)).to_contain_text("old")
+    assert "old" in stage.journal.details
+    page.keyboard.press("a")
+    expect(page.get_by_text("1 request moved to the archive.")).to_be_visible()
+    expect(page.get_by_role("button", name="All 60")).to_be_visible()
+
+
+@pytest.mark.parametrize("press", ["Enter", "ArrowDown"])
+def test_from_the_filter_a_key_leads_on_to_what_was_found(desk: ShowDesk, press: str) -> None:
+    page, _ = desk(*few())
+    page.keyboard.press("/")
+    page.keyboard.type("second")
+    expect(rows(page)).to_have_count(1)
+    page.keyboard.press(press)
+    expect(page.locator("desk-list")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("region", name="Chosen request").locator("h2")).to_have_text("second")
+
+
 # -- a hundred thousand
 
 
@@ -432,6 +466,14 @@ def test_markup_in_names_and_answers_is_text(desk: ShowDesk) -> None:
     expect(page.locator(".notes li")).to_have_text(EVIL)
     assert page.evaluate("window.harmed") is None
     assert page.locator("main img, main b:not(.count, .badge)").count() == 0
+
+
+def test_what_would_turn_a_text_round_is_shown_as_its_code(desk: ShowDesk) -> None:
+    said = "paid \u202e99.1 \u2066$"
+    asked = RequestDetail(fact=fact("turned"), params={"prompt": said}, tried=(attempt(1, Failure(said)),))
+    page, _ = desk(asked, path="#/turned")
+    expect(page.get_by_label("Answer 1")).to_have_text(r"paid \u202e99.1 \u2066$")
+    expect(page.get_by_label("Parameters")).to_contain_text(r'"prompt": "paid \u202e99.1 \u2066$"')
 
 
 def test_all_text_can_be_read_and_every_control_has_a_name(desk: ShowDesk) -> None:

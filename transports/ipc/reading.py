@@ -14,6 +14,7 @@ Rules
 
 import errno
 import hashlib
+import math
 import os
 import re
 import stat
@@ -236,11 +237,12 @@ class RoomReader:
     ) -> BothFiles:
         """`short`: raises NotShort if either has more bytes than this, or may not stay."""
         request: Asked | Torn | Unreadable | None
+        asked_ns: float = math.inf
         ways = ways or USUAL
         match self._document(base, Tray.REQUESTS, id, read_request, short, ways):
             case _Bad(plain, why):
                 request = Unreadable(hashlib.sha256(plain.data or repr(plain.identity).encode()).digest(), why)
-            case (found, data, _):
+            case (found, data, Identity(changed_ns=asked_ns)):
                 request = Asked(found, data)
             case other:
                 request = other
@@ -248,7 +250,8 @@ class RoomReader:
             case _Bad(plain, why):
                 return BothFiles(request, Spoiled(plain.identity, why))
             case (answered, data, identity):
-                return BothFiles(request, Answer(identity, answered.outcome), data)
+                took = (identity.changed_ns - asked_ns) / 1e9
+                return BothFiles(request, Answer(identity, answered.outcome), data, took if took >= 0.0 else None)
             case nothing:
                 return BothFiles(request, nothing)
 

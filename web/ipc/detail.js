@@ -12,9 +12,12 @@ import { toneOf } from "./timeline.js";
 const SIGNS = { good: ["check", "good", "success"], bad: ["cross", "bad", "failed"], info: ["half", "info", "under way"] };
 const LONG = 20_000; // characters of one text that are laid out before the reader asks for all
 
+const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/g; // they would turn round what stands beside them, too
+
 /** As a person reads it: a text as it is, anything else as JSON. */
 function written(value) {
-  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  return text?.replace(DIRECTIONS, (each) => `\\u${each.charCodeAt(0).toString(16)}`);
 }
 
 /** A long text, of which the beginning is shown; the button shows the rest. */

@@ -6,7 +6,7 @@
  *   what the reader has done (requeue, cancel, archive) -> POST
  */
 
-import { LiveSocket, beside, format, h, icon, mark, notify, put } from "../house/house.js";
+import { LiveSocket, beside, format, h, icon, inComposition, mark, notify, put } from "../house/house.js";
 import { listenToKeys } from "./keys.js";
 import { order, orderEditor } from "./orders.js";
 import { FAILED, OPEN, requests } from "./states.js";
@@ -146,6 +146,11 @@ list.addEventListener("want", () => socket.send(windowWish()));
 list.addEventListener("choose", ({ detail: { id } }) => choose(id));
 list.addEventListener("pick", drawPicked);
 search.addEventListener("filter", ({ detail: text }) => refilter({ text: text.trim().slice(0, 200) }));
+search.addEventListener("keydown", (event) => {
+  if (!["Enter", "ArrowDown"].includes(event.key) || inComposition(event) || list.hidden) return;
+  event.preventDefault();
+  list.focus(); // on to what was found
+});
 states.addEventListener("filter", ({ detail: chosenStates }) => refilter(chosenStates));
 sorting.append(...ORDERS.map(([value, label]) => h("option", { value }, label)));
 sorting.addEventListener("change", () => refilter({ order: sorting.value }));
@@ -196,9 +201,9 @@ detail.addEventListener("order", ({ detail: { what, id } }) => order(what, { ids
 
 // --- orders
 
-/** On what is picked, else on the open request, else on the one under the mark. */
+/** On what is picked, else on the open request, else on the one under the mark if the reader sees that. */
 async function act(what) {
-  const ids = list.picked.size ? [...list.picked] : [chosen ?? list.active?.id].filter(Boolean);
+  const ids = list.picked.size ? [...list.picked] : [chosen ?? list.marked()?.id].filter(Boolean);
   if (!ids.length) return;
   if (ids.length > 1 && what !== "requeue") {
     const verb = what[0].toUpperCase() + what.slice(1);
@@ -272,7 +277,10 @@ const WISHES = {
     else if (document.body.hasAttribute("data-how")) health.announce("close");
     else list.pick([]);
   },
-  pick: () => list.active && list.toggle(list.active.id),
+  pick: () => {
+    const fact = list.marked();
+    if (fact) list.toggle(fact.id);
+  },
   requeue: () => act("requeue"),
   cancel: () => act("cancel"),
   archive: () => act("archive"),

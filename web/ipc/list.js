@@ -81,6 +81,19 @@ class DeskList extends HouseElement {
     return this.#fact(this.#active);
   }
 
+  /**
+   * The same, for what changes something: only if the reader sees the mark. Else the mark comes into sight, and the next
+   * press of the key means it. @returns {Desk.RequestFact | null}
+   */
+  marked() {
+    const top = this.#active * this.#rowHeight;
+    const isSeen = document.activeElement === this && top + this.#rowHeight > this.#top && top < this.#top + this.#room;
+    if (isSeen) return this.active;
+    this.focus();
+    this.#walk(this.#active);
+    return null;
+  }
+
   get total() {
     return this.#window.total;
   }

@@ -71,6 +71,16 @@ def test_a_folder_that_is_somebodys_home_is_left_as_it_is(base: Path, words: tup
         assert f"{base} holds other things; choose a folder that is empty" in err
 
 
+def test_an_answer_moves_no_cursor_and_turns_no_text_round_and_is_still_the_same_json(base: Path) -> None:
+    said = "a\u009b2Jb \x1b[31m \u202e\U000e0041 \u017c\u00f3\u0142w\n\t."
+    with at_the_desk(base):
+        code, out, _ = troupe(base, "submit", "echo", "--params", json.dumps({"prompt": said}), "--wait")
+    assert code == 0
+    assert all(each.isprintable() for each in out.split("\n"))
+    assert said in json.loads(out).values()
+    assert "\u017c\u00f3\u0142w" in out
+
+
 def test_without_waiting_the_id_is_shown_and_nobody_need_be_there(base: Path) -> None:
     code, out, err = troupe(base, "submit", "echo", "--priority", "-5", "--reference", "yes")
     assert (code, err) == (0, "")

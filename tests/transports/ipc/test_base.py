@@ -50,6 +50,19 @@ async def test_a_request_and_its_answer_make_their_round(base: FolderBase, path:
     assert (mode(path), mode(path / "requests" / "b.json")) == (0o700, 0o600)
 
 
+@pytest.mark.parametrize(("later", "took"), [(2.5, 2.5), (0.0, 0.0), (-1.0, None)])
+async def test_how_long_an_answer_took_is_told_by_both_files(
+    base: FolderBase, path: Path, later: float, took: float | None
+) -> None:
+    await base.ids(Tray.REQUESTS)
+    os.utime(put(path, Tray.REQUESTS, "a", asked("a")), (1_000.0, 1_000.0))
+    assert (await base.look("a")).took is None
+    os.utime(put(path, Tray.RESPONSES, "a", answered("a", 1)), (1_000.0 + later, 1_000.0 + later))
+    assert (await base.look("a")).took == took
+    (path / "requests" / "a.json").unlink()
+    assert (await base.look("a")).took is None
+
+
 async def test_what_is_torn_is_spoiled_after_a_second_without_a_change(
     base: FolderBase, path: Path, clock: Clock
 ) -> None:

@@ -111,11 +111,11 @@ class Both:
 
 
 def bare(told: object) -> object:
-    """Without identities, and fingerprints of what cannot be read."""
+    """Without identities, times, and fingerprints of what cannot be read."""
     if isinstance(told, BothFiles) and isinstance(told.request, Unreadable):
         told = replace(told, request=replace(told.request, fingerprint=b""))
     if isinstance(told, BothFiles) and isinstance(told.response, Answer | Spoiled):
-        return replace(told, response=replace(told.response, identity=NOBODY))
+        return replace(told, response=replace(told.response, identity=NOBODY), took=None)
     return told
 
 
