@@ -4,8 +4,8 @@
     readable    nothing                         it is journalled; if a success lies there already, as one that is over
     readable    the same content, over          nothing is to be done
     readable    other content, over             the old files are archived, and it begins anew, and says so
-    readable    nothing, and failed/ has the    it is journalled as one that was given up: by a client whose journal
-                very answer that lies there     is another one
+    readable    nothing, and failed/ has the    it is journalled as one that was given up, by a client whose journal is
+                very answer that lies there     another one; unless the request is newer than that answer
     spoiled     nothing, or something over      it fails at once, with the reason
     torn        -                               it is looked at again
 
@@ -260,5 +260,6 @@ class Adopting:
 
 
 def _has_failed(files: BothFiles) -> bool:
-    answer = files.response
-    return isinstance(files.request, Asked) and isinstance(answer, Answer) and isinstance(answer.outcome, Failure)
+    """A request that is newer than the answer is another one."""
+    answer, took = files.response, files.took
+    return took is not None and isinstance(answer, Answer) and isinstance(answer.outcome, Failure)

@@ -1,5 +1,7 @@
 """The client end: its real actors over a folder on paper, in virtual time."""
 
+import math
+
 import pytest
 import trio
 import trio.testing
@@ -235,7 +237,7 @@ def test_what_was_answered_before_the_start_is_not_read_and_what_was_not_is_adop
 def test_what_a_client_of_another_journal_has_given_up_stays_so_until_it_is_requeued() -> None:
     base, before = PaperBase(), PaperBase()
     base.known = True
-    ids = ("over", "once", "anew")
+    ids = ("over", "once", "anew", "newer")
 
     async def first(desk: Desk) -> None:
         await desk.ready()
@@ -247,12 +249,13 @@ def test_what_a_client_of_another_journal_has_given_up_stays_so_until_it_is_requ
     base.files = {place: there for place, there in before.files.items() if place != (Tray.FAILED, "once")}
     other = write_response("anew", NEVER, (Dialect.SPEC,))
     base.files[Tray.FAILED, "anew"] = (Identity(99, 99), other, 0.0)  # of another request of its id
+    base.files[Tray.REQUESTS, "newer"] = (*base.files[Tray.REQUESTS, "newer"][:2], math.inf)  # was dropped once more
 
     async def second(desk: Desk) -> None:
-        over, once, anew = await desk.over(*ids)
+        over, *others = await desk.over(*ids)
         assert (over.state, over.begun, over.row.failures) == (State.GAVE_UP, 1, (BUSY,))
         assert "given up before" in over.notes[-1]
-        assert [(each.state, each.begun) for each in (once, anew)] == [(State.SUCCESS, 2)] * 2
+        assert [(each.state, each.begun) for each in others] == [(State.SUCCESS, 2)] * 3
         assert (await desk.requeue(ids=("over",))).ids == ("over",)
         await trio.sleep(20.0)
         (over,) = await desk.over("over")
