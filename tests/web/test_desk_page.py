@@ -161,7 +161,7 @@ def test_a_key_changes_no_request_that_the_reader_does_not_see_marked(desk: Show
     expect(active(page)).to_contain_text("old")
     assert "old" in stage.journal.details
     page.keyboard.press("a")
-    expect(page.get_by_text("1 request moved to the archive.")).to_be_visible()
+    expect(page.get_by_text("Request old moved to the archive.")).to_be_visible()
     expect(page.get_by_role("button", name="All 60")).to_be_visible()
 
 
@@ -303,12 +303,26 @@ def test_one_that_gave_up_is_requeued_by_a_key(desk: ShowDesk) -> None:
     page, _ = desk(*few())
     row(page, "second").click()
     page.keyboard.press("r")
-    expect(page.get_by_text("1 request requeued.")).to_be_visible()
+    expect(page.get_by_text("Request second requeued.")).to_be_visible()
     expect(row(page, "second").locator("house-pill")).to_have_text("waiting")
     opened = page.get_by_role("region", name="Chosen request")
     expect(opened.locator(".notes")).to_contain_text("turned to waiting from the page")
     opened.get_by_role("button", name="Cancel").click()
     expect(row(page, "second").locator("house-pill")).to_have_text("cancelled")
+
+
+@pytest.mark.parametrize("what", ["Requeue", "Archive"])
+def test_the_focus_stays_in_the_request_when_its_button_has_gone(desk: ShowDesk, what: str) -> None:
+    page, _ = desk(*few())
+    row(page, "second").click()
+    opened = page.get_by_role("region", name="Chosen request")
+    button = opened.get_by_role("button", name=what)
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(button).to_be_hidden()
+    expect(opened.get_by_role("button", name="Close")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(opened).to_be_hidden()
 
 
 def test_what_is_picked_is_done_together_and_refusals_are_said(desk: ShowDesk) -> None:
@@ -317,7 +331,7 @@ def test_what_is_picked_is_done_together_and_refusals_are_said(desk: ShowDesk) -
         row(page, each).locator(".pick").click()
     expect(page.get_by_role("region", name="Chosen request")).to_be_hidden()
     page.locator(".picked").get_by_role("button", name="Requeue").click()
-    expect(page.get_by_text("1 request requeued.")).to_be_visible()
+    expect(page.get_by_text("Request second requeued.")).to_be_visible()
     expect(page.get_by_text("first: it has not failed")).to_be_visible()
     expect(page.locator(".picked")).to_be_hidden()
 
@@ -337,7 +351,7 @@ def test_all_are_requeued_or_archived_only_after_a_question(desk: ShowDesk) -> N
     expect(page.get_by_role("button", name="Requeue all")).to_be_disabled()
     page.get_by_role("button", name="Archive…").click()
     page.get_by_role("dialog").get_by_role("button", name="Archive").click()
-    expect(page.get_by_text("1 request moved to the archive.")).to_be_visible()
+    expect(page.get_by_text("Request first moved to the archive.")).to_be_visible()
     expect(row(page, "first")).to_have_count(0)
 
 

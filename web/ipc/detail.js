@@ -35,6 +35,10 @@ function locally(/** @type {string} */ note) {
   return note.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, (at) => format.exact(Date.parse(at) / 1000).slice(0, 19));
 }
 
+function quiet(/** @type {string} */ sign, /** @type {string} */ label, /** @type {() => void} */ onclick) {
+  return h("button.quiet", { type: "button", title: label, ariaLabel: label, onclick }, icon(sign));
+}
+
 class DeskDetail extends HouseElement {
   /** @type {string | null} */
   #id = null;
@@ -50,6 +54,7 @@ class DeskDetail extends HouseElement {
     button: h("button", { type: "button", onclick: () => this.announce("order", { what, id: this.#id }) },
       what[0].toUpperCase() + what.slice(1)),
   }));
+  #close = quiet("cross", "Close", () => this.announce("close"));
   #timeline = h("desk-timeline");
   #attempts = h("ol.attempts");
   #facts = h("dl.facts");
@@ -63,11 +68,8 @@ class DeskDetail extends HouseElement {
   build() {
     this.setAttribute("role", "region");
     this.setAttribute("aria-label", "Chosen request");
-    const button = (sign, label, onclick) =>
-      h("button.quiet", { type: "button", title: label, ariaLabel: label, onclick }, icon(sign));
     this.append(
-      h("header", {}, this.#name, button("copy", "Copy id", () => this.#copy()),
-        button("cross", "Close", () => this.announce("close"))),
+      h("header", {}, this.#name, quiet("copy", "Copy id", () => this.#copy()), this.#close),
       h("p.standing", {}, this.#pill, this.#since), this.#missing, this.#body);
   }
 
@@ -89,6 +91,7 @@ class DeskDetail extends HouseElement {
 
   gone(id) {
     if (id !== this.#id) return;
+    const focused = document.activeElement;
     this.#missing.hidden = false;
     this.#body.hidden = true;
     this.#pill.hidden = true;
@@ -96,6 +99,12 @@ class DeskDetail extends HouseElement {
     if (this.#detail) this.#missing.say("This request is not here any more.", "It was archived: its files are in archive/, a folder beside the requests.");
     else if (!this.#shown) this.#missing.say("There is no such request here.", "It may be in the archive, which is a folder beside the requests.");
     this.#detail = null; // and nothing of it is told on
+    this.#keepFocus(focused);
+  }
+
+  /** Of a button that has gone out of sight, the focus goes to the one that closes. */
+  #keepFocus(/** @type {Element | null} */ had) {
+    if (had && this.contains(had) && !had.checkVisibility()) this.#close.focus();
   }
 
   /**
@@ -104,6 +113,7 @@ class DeskDetail extends HouseElement {
    */
   show(detail, now) {
     if (detail.fact.id !== this.#id) return;
+    const focused = document.activeElement;
     this.#detail = detail;
     this.#body.hidden = false; // also of one that was gone, and came again
     this.#missing.hidden = true;
@@ -113,6 +123,7 @@ class DeskDetail extends HouseElement {
     for (const { what, button } of this.#buttons) {
       button.hidden = !{ requeue: FAILED.has(fact.state), cancel: OPEN.has(fact.state), archive: !OPEN.has(fact.state) }[what];
     }
+    this.#keepFocus(focused);
     const shown = JSON.stringify(detail);
     if (shown !== this.#shown) {
       this.#shown = shown;

@@ -19,7 +19,8 @@ export async function order(what, selection) {
   const { ids, refused = {} } = handled;
   const reasons = Object.entries(refused);
   if (ids.length || !reasons.length) {
-    notify(ids.length ? `${requests(ids.length)} ${DONE[what]}.` : "There was nothing to be done.");
+    const which = ids.length === 1 ? `Request ${ids[0]}` : requests(ids.length);
+    notify(ids.length ? `${which} ${DONE[what]}.` : "There was nothing to be done.");
   }
   for (const [id, why] of reasons.slice(0, 2)) notify(`${id}: ${why}`);
   if (reasons.length > 2) notify(`${requests(reasons.length - 2)} more could not be ${DONE[what]}.`);
