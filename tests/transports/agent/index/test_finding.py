@@ -97,6 +97,7 @@ def paths(found: IndexFindings) -> list[str]:
         ("open_stream", "src/pool/connection.py"),
         ("openstre", "src/pool/connection.py"),  # still being typed
         ("opneStream", "src/pool/connection.py"),  # mistyped
+        ("Stream", "src/pool/connection.py"),  # its end
         ("poenStream", "src/pool/connection.py"),  # from its beginning on
         ("def openStream(", "src/pool/connection.py"),
         ("tests of how a connection gives the socket back", "tests/test_connection.py"),
