@@ -78,11 +78,11 @@ class AskedIndex:
         search: TextSearch | None = None
         named: frozenset[int] = frozenset()
         called: frozenset[int] = frozenset()
+        files = self._named() if kind != "vectors" else named
+        if files and question.sole:  # package.json is a file, not what is called json in a package
+            self._question = question = replace(question, sole="")
         if kind in ("all", "text"):
-            named = self._named()
-            called = self._called()
-            if named and question.sole:  # package.json is a file, not what is called json in a package
-                self._question = question = replace(question, sole="")
+            named, called = files, self._called()
         if kind in ("all", "symbols"):
             symbols = self._symbols()
             stages.append(StageCount("symbol_search", len(symbols)))

@@ -150,6 +150,10 @@ def test_what_is_named_comes_first(called: sqlite3.Connection, text: str, first:
     assert paths(asked(called, text))[0] == first
 
 
+def test_definitions_are_not_sought_by_the_ending_of_a_file(called: sqlite3.Connection) -> None:
+    assert not any("PY" in hit.symbol for hit in asked(called, "limits.py", "symbols").hits)
+
+
 def test_a_word_may_be_the_name_of_a_file_the_nearest_to_the_top_first(called: sqlite3.Connection) -> None:
     found = asked(called, "readme")
     assert [path for path in paths(found) if "README" in path] == ["README.rst", "docs/README.rst"]
