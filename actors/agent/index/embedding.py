@@ -43,6 +43,14 @@ class Embedding:
             self.runs = True
             self._actor.run_beside(self._run)
 
+    def forget_failures(self) -> None:
+        """Somebody has asked for everything, maybe because the server was put right: it is asked as if it had never
+        failed."""
+        self._failures = 0
+        if self._waits is not None:
+            self._waits.cancel()
+            self.again()
+
     def again(self) -> None:
         self._waits = None
         self.want()

@@ -298,6 +298,7 @@ class Indexer(Actor[Heard]):
         self._use()
         self._changes.told_all(anew=anew, quiet=False)
         self._open_again()
+        self._embedding.forget_failures()
         if anew and self._running is not None:
             self._running.cancel()
         self._begin_soon()

@@ -37,6 +37,8 @@ def reasons_of(
         reasons.append(Reason("text_search", f"its path has: {_listed(in_path)}", 0.0))
     if file.id in found.named:
         reasons.append(Reason("reranking", "the question names its path", 0.0))
+    elif file.id in found.called:
+        reasons.append(Reason("reranking", f"the file is called {question.sole}", 0.0))
     if file.kind in question.kinds:
         reasons.append(Reason("reranking", f"the question asks for {_KINDS[file.kind]}", 0.0))
     if file.id == found.active:

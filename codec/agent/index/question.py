@@ -7,7 +7,8 @@
     paths      what looks like a file's name or path
     kinds      tests, docs or examples, if it asks for these: "tests of the parser", "where is X documented". Whoever
                tells of a change ("add tests for X", "fix the docs of X") speaks of the code that is changed
-    sole       the only word there is: somebody looks for a name, and may still be typing it
+    sole       the only word there is: somebody looks for a name, and may still be typing it. So is the name in the
+               beginning of a definition, if that is all there is: "class Connection("
 
 Any text is a question, and none raises. No project's names are in here, only English.
 """
@@ -34,6 +35,11 @@ _TICKED = re.compile(r"`+[^`\n]{1,200}`+")
 _NAME = re.compile(r"(?P<name>[^\W\d]\w*(?:(?:\.|::|#|->)[^\W\d]\w*)*)(?P<call>\()?")
 _JOINT = re.compile(r"\.|::|#|->")
 _PATH = re.compile(r"(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,9}\b|(?:[\w.@+-]+/)+[\w.@+-]*")
+_DEFINED = re.compile(
+    r"(?:(?:export|default|public|private|static|async|pub)\s+)*(?:def|class|func|function|fn|interface|struct|enum|trait|type)"
+    r"\s+(?P<name>[^\W\d]\w*)\s*[({:]?"
+)
+"""The whole question is how a definition begins: somebody would grep for it."""
 _WORD = re.compile(r"[^\W_]+(?:[_-][^\W_]+)*")
 
 CARRY_NOTHING = frozenset(
@@ -102,6 +108,9 @@ def question_of(text: str) -> IndexQuestion:
     words = telling_words(text)
     stripped = text.strip().strip("`'\"()").strip()
     sole = stripped if len(names) == 1 and _NAME.fullmatch(stripped) else ""
+    if (definition := _DEFINED.fullmatch(stripped)) is not None:
+        sole = definition["name"]
+        names = (AskedName(sole, certain=True),)
     return IndexQuestion(
         words=words,
         names=names,

@@ -9,7 +9,7 @@ Rules
     use may stand in the path of one.
   - A definition counts like a rare word: by how many others have its name. Eight tenths of that, if the name was
     written as code or is two words of the question joined; a tenth, if it is only one word of it. A name that is all
-    there is of a question counts many times.
+    there is of a question counts many times; so does a file that is called so.
   - All this is lowered for a file that has few of the question's words, anywhere in it, rare ones counting more.
   - Code counts more than tests, docs and examples, unless the question asks for these.
   - What the editor shows, and what is near to it, counts a little more; so does what many files import.
@@ -42,6 +42,10 @@ class Weights(Struct, frozen=True, kw_only=True):
     """Of any word of it."""
     sole: float = 50.0
     """Of its only word: more than all texts that use it."""
+    called: float = 0.8
+    """A file that is called so, of what a definition is worth that is called so."""
+    deeper: float = 0.98
+    """A file that is called so, in a folder, of the same without the folder."""
     other_case: float = 0.8
     beginning: float = 0.3
     """Of a name that only begins with the word."""
@@ -50,6 +54,8 @@ class Weights(Struct, frozen=True, kw_only=True):
     """The share of a file's worth that depends on how many of the words it has."""
     aside: float = 0.3
     """What a file of another kind is worth than was asked for."""
+    aside_defined: float = 0.6
+    """The same, if the question is one name, which is defined there."""
     imported: float = 0.05
     importance: float = 0.0
     active: float = 0.3
@@ -113,6 +119,8 @@ class IndexFound(Struct, frozen=True, kw_only=True):
     """How rare the question's words that stand in a file's path are among all paths, together."""
     named: frozenset[int] = frozenset()
     """Files whose paths the question names."""
+    called: frozenset[int] = frozenset()
+    """Files whose names, without their ending, are all there is of the question."""
     active: int | None = None
     opened: frozenset[int] = frozenset()
     near: frozenset[int] = frozenset()
@@ -144,7 +152,7 @@ def ranked(
     for each in sorted(worth, key=lambda each: (-each[0], each[1].line)):
         symbols.setdefault(each[1].file, []).append(each)
     scored = []
-    for number in {*chunks, *symbols, *found.named}:
+    for number in {*chunks, *symbols, *found.named, *found.called}:
         file = found.files.get(number)
         if file is not None:
             own, defined = chunks.get(number, []), symbols.get(number, [])
@@ -187,9 +195,14 @@ def score_of_file(
     score += weights.path_of_file * found.in_paths.get(file.id, 0.0)
     if file.id in found.named:
         score += weights.named_path * log(1 + max(found.total, 1))
+    if file.id in found.called:
+        called = weights.called * weights.deeper ** file.path.count("/")
+        score += weights.sole * called * log(1 + max(found.total, 1) / len(found.called))
     score *= 1 - weights.coverage + weights.coverage * found.covered.get(file.id, 0.0 if found.covered else 1.0)
-    meant = file.id in found.named or bool(question.sole and symbols and symbols[0][1].likeness == 1)
-    return score * share_of_kind(file.kind, question.kinds, weights, named=meant) * favour(file, found, weights)
+    share = share_of_kind(file.kind, question.kinds, weights, named=file.id in found.named | found.called)
+    if question.sole and symbols and symbols[0][1].likeness == 1:
+        share = max(share, weights.aside_defined)
+    return score * share * favour(file, found, weights)
 
 
 def share_of_kind(

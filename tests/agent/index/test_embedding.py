@@ -8,6 +8,14 @@ from codec.agent.index.telling import IndexFacts
 from tests.agent.index.indexer_kit import PaperIndex
 
 
+class PaperTimer:
+    def __init__(self) -> None:
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
 class PaperTasks:
     """What is to be run beside an actor, and which timers it has set: the test says when."""
 
@@ -15,6 +23,8 @@ class PaperTasks:
         self.index = PaperIndex()
         self.tasks: list[Callable[[], Awaitable[object]]] = []
         self.naps: list[float] = []
+        self.timer = PaperTimer()
+        """The last one."""
         self.said: list[IndexFacts | None] = []
         self.wanted_meanwhile = 0
         """How often vectors are wanted when this is said for the first time."""
@@ -31,7 +41,8 @@ class PaperTasks:
 
     def _later(self, seconds: float) -> Any:
         self.naps.append(seconds)
-        return object()
+        self.timer = PaperTimer()
+        return self.timer
 
     async def run(self) -> None:
         """The only one that is to be run."""
@@ -60,6 +71,22 @@ async def test_a_model_that_fails_is_asked_again_after_longer_times_and_no_soone
     embedding.want()
     await here.run()
     assert here.naps[8:] == [AGAIN_SECONDS], "after a success it begins anew"
+
+
+async def test_a_model_that_fails_is_asked_at_once_and_as_often_as_at_first_after_a_rebuild() -> None:
+    here = PaperTasks()
+    here.embedding.forget_failures()
+    assert here.tasks == [], "nothing was wanted"
+    here.index.embed_trouble = "It is away."
+    here.embedding.want()
+    for _ in range(3):
+        await here.run()
+        here.embedding.again()
+    await here.run()
+    here.embedding.forget_failures()
+    assert here.timer.cancelled
+    await here.run()
+    assert here.naps == [AGAIN_SECONDS, 2 * AGAIN_SECONDS, 4 * AGAIN_SECONDS, 8 * AGAIN_SECONDS, AGAIN_SECONDS]
 
 
 async def test_only_more_vectors_show_that_a_model_does_not_fail_any_more() -> None:

@@ -310,7 +310,7 @@ class ReadableIndex:
         if not stat.S_ISREG(os.lstat(self._path).st_mode):
             raise IndexDamaged(number)
         log_index = _LogIndex.of(self._path)
-        log_index.make_whole()
+        log_index.before_opening()
         connection = sqlite3.connect(
             f"file:{_quoted(self._path)}?mode=rw", uri=True, isolation_level=None, timeout=1.0, check_same_thread=False
         )
@@ -333,7 +333,7 @@ class ReadableIndex:
             raise
         self._connection, self._number, self._log_index = connection, number, log_index
         self._log_number = number_of(self._log_path)
-        log_index.make_whole()
+        log_index.opened()
         return connection
 
     def damaged(self) -> IndexDamaged:
@@ -344,7 +344,7 @@ class ReadableIndex:
         log_index, self._log_index = self._log_index, None
         if connection is not None and log_index is not None:
             with suppress(OSError):
-                log_index.make_whole()
+                log_index.before_closing()
             connection.close()
 
     def __del__(self) -> None:
@@ -361,6 +361,7 @@ class _LogIndex:
         self._path = path.with_name(f"{path.name}-shm")
         self._log = log_of(path)
         self._number, self._length = -1, 0
+        self._connections = 0
 
     @classmethod
     def of(cls, path: Path) -> "_LogIndex":
@@ -369,6 +370,27 @@ class _LogIndex:
             if known is None:
                 known = cls._known[path] = cls(path)
             return known
+
+    def before_opening(self) -> None:
+        """What was left behind by others, who may have been killed, has no length to keep: nobody has mapped it, and
+        SQLite begins it anew, maybe shorter."""
+        with self._lock:
+            if self._connections:
+                self.make_whole()
+
+    def opened(self) -> None:
+        with self._lock:
+            self._connections += 1
+            self.make_whole()
+
+    def before_closing(self) -> None:
+        with self._lock:
+            try:
+                self.make_whole()
+            finally:
+                self._connections -= 1
+                if not self._connections:
+                    self._number, self._length = -1, 0
 
     def make_whole(self) -> None:
         """By its name: to close a file that was opened twice would drop SQLite's locks on it."""

@@ -13,7 +13,8 @@ Rules
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from posixpath import dirname
+from itertools import takewhile
+from posixpath import basename, dirname, splitext
 
 from msgspec.structs import replace
 
@@ -32,11 +33,13 @@ from codec.agent.index.ranking import (
 )
 from transports.agent.index.known_files import KnownFiles
 from transports.agent.index.stems import stems_of
-from transports.agent.index.symbol_search import SymbolSearch
+from transports.agent.index.symbol_search import SymbolSearch, lowered
 from transports.agent.index.text_search import TextSearch
 
 MOST_HITS, MOST_PER_FILE = 200, 20
 MOST_PATHS = 20
+MOST_CALLED_SO = 1_000
+"""Files with one name that are looked at for the one that is meant."""
 MOST_NEAR = 500
 
 
@@ -74,6 +77,12 @@ class AskedIndex:
         chunks: list[FoundChunk] = []
         search: TextSearch | None = None
         named: frozenset[int] = frozenset()
+        called: frozenset[int] = frozenset()
+        files = self._named() if kind != "vectors" else named
+        if files and question.sole:  # package.json is a file, not what is called json in a package
+            self._question = question = replace(question, sole="")
+        if kind in ("all", "text"):
+            named, called = files, self._called()
         if kind in ("all", "symbols"):
             symbols = self._symbols()
             stages.append(StageCount("symbol_search", len(symbols)))
@@ -81,8 +90,7 @@ class AskedIndex:
             search = TextSearch(self._connection, question.words, self._total, self._weights)
             chunks = next(filter(None, map(self._files.known, search.tries())), [])
             stages.append(StageCount("text_search", len(chunks)))
-            named = self._named()
-        places, found = self._ranked(self._found(chunks, symbols, named, search))
+        places, found = self._ranked(self._found(chunks, symbols, named, called, search))
         hits = self._explained(places, found, search)
         if stages:
             stages.append(StageCount("reranking", len(hits)))
@@ -102,27 +110,49 @@ class AskedIndex:
         return self._files.known(search.symbols())
 
     def _named(self) -> frozenset[int]:
+        """In any case of letters. Of a path that begins elsewhere, as in a stack trace or a diff, the end counts: the
+        longest that is a file here, and no less than its name and its folder."""
         found: set[int] = set()
         for path in self._question.paths:
-            rows = self._do(
-                "SELECT id FROM file WHERE path = ?1 OR substr(path, -length(?1) - 1) = '/' || ?1 LIMIT ?2",
-                (path, MOST_PATHS),
-            )
-            found |= {number for (number,) in rows}
+            asked = lowered(path).split("/")
+            ends = {
+                number: sum(1 for _ in takewhile(_same, zip(reversed(asked), reversed(other.split("/")), strict=False)))
+                for number, other in self._with_name(asked[-1])
+            }
+            longest = max(ends.values(), default=0)
+            if longest >= min(2, len(asked)):
+                found |= set([number for number, end in ends.items() if end == longest][:MOST_PATHS])
         return frozenset(self._files.learn(found))
+
+    def _called(self) -> frozenset[int]:
+        """Files that the question's only word is the name of, without their ending."""
+        sole = lowered(self._question.sole)
+        if not sole:
+            return frozenset()
+        found = [number for number, path in self._with_name(sole, "") if splitext(basename(path))[0] == sole]
+        return frozenset(self._files.learn(found[:MOST_PATHS]))
+
+    def _with_name(self, name: str, end: str = "/") -> list[tuple[int, str]]:
+        """The files that are called so, lowercase. `end`: "" for those, too, whose names only begin so."""
+        return self._do(
+            "SELECT id, lower(path) FROM file WHERE instr('/' || lower(path) || ?2, '/' || ?1 || ?2)"
+            " ORDER BY length(path), path LIMIT ?3",
+            (name, end, MOST_CALLED_SO),
+        ).fetchall()
 
     def _found(
         self,
         chunks: Sequence[FoundChunk],
         symbols: Sequence[FoundSymbol],
         named: frozenset[int],
+        called: frozenset[int],
         search: TextSearch | None,
     ) -> IndexFound:
         query, files = self._query, self._files
         active = next(iter(files.numbers_of([query.active_file])), None) if query.active_file else None
         opened = frozenset(files.numbers_of(query.open_files))
         near = self._near(active) if active is not None else frozenset()
-        numbers = {*(each.file for each in chunks), *(each.file for each in symbols), *named}
+        numbers = {*(each.file for each in chunks), *(each.file for each in symbols), *named, *called}
         paths = {number: files[number].path for number in numbers}
         texts = search if chunks else None
         return IndexFound(
@@ -133,6 +163,7 @@ class AskedIndex:
             covered=texts.covered(numbers) if texts is not None else {},
             in_paths=texts.in_paths(paths, self._meta["files"]) if texts is not None else {},
             named=named,
+            called=called,
             active=active,
             opened=opened,
             near=near,
@@ -194,6 +225,10 @@ class AskedIndex:
                 )
             )
         return hits
+
+
+def _same(pair: tuple[str, str]) -> bool:
+    return pair[0] == pair[1]
 
 
 def _imported(files: Mapping[int, FoundFile], counts: Mapping[int, int]) -> dict[int, FoundFile]:

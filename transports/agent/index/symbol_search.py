@@ -1,15 +1,17 @@
 """The definitions that have a name of a question.
 
 They are found by an index over lower(name). A name that begins with the only word of a question counts, too (somebody
-is typing), and, if nothing else is found, a name that is spelled nearly so. A search for symbols alone, by several
-words, also finds definitions whose names have only some of the words.
+is typing), and, if nothing else is found, a name that is spelled nearly so or ends so. A search for symbols alone, by
+several words, also finds definitions whose names have only some of the words.
 """
 
 import sqlite3
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
+from json import dumps
 from typing import Any
 
+from codec.agent.index.languages import ENDINGS
 from codec.agent.index.question import AskedName, IndexQuestion
 from codec.agent.index.ranking import FoundSymbol, Weights
 from transports.agent.index.text_search import quoted
@@ -17,7 +19,7 @@ from transports.agent.index.text_search import quoted
 MOST_SYMBOLS = 200
 """With the same name; further ones are only counted."""
 MOST_BEGINNINGS = 50
-MOST_SIMILAR, ALIKE = 1_000, 0.75
+MOST_SIMILAR, ALIKE, ALIKE_BUT_BEGUN = 1_000, 0.75, 0.85
 
 
 class SymbolSearch:
@@ -57,7 +59,7 @@ class SymbolSearch:
     def _named_so(self, asked: AskedName) -> list[FoundSymbol]:
         rows = self._do(
             "SELECT file, name, kind, line, last, container FROM symbol WHERE lower(name) = lower(?)"
-            " ORDER BY name = ? DESC, id LIMIT ?",
+            " ORDER BY name = ? DESC, container != '', id LIMIT ?",
             (asked.name, asked.name, MOST_SYMBOLS),
         ).fetchall()
         others = len(rows)
@@ -83,25 +85,41 @@ class SymbolSearch:
         ]
 
     def _similar(self, name: str) -> list[FoundSymbol]:
-        """Spelled nearly so: whoever mistypes a name mostly begins it right."""
-        low = name.lower()
-        if len(low) < 4:
+        """Spelled nearly so: whoever mistypes a name mostly begins it right. If there is none, those that end so, or
+        nearly so."""
+        low = lowered(name)
+        if len(low) < 4 or ("." in self._question.sole and low in ENDINGS):  # config.toml, which is not there
             return []
-        rows = self._do(
-            "SELECT file, name, kind, line, last, container FROM symbol WHERE lower(name) >= ? AND lower(name) < ?"
+        between = len(low) - 2, len(low) + 2, MOST_SIMILAR
+        begin = self._do(
+            "SELECT DISTINCT lower(name) FROM symbol WHERE lower(name) >= ? AND lower(name) < ?"
             " AND length(name) BETWEEN ? AND ? LIMIT ?",
-            (low[:2], low[:2] + "\U0010ffff", len(low) - 2, len(low) + 2, MOST_SIMILAR),
+            (low[:2], low[:2] + "\U0010ffff", *between),
+        )
+        if likes := _alike(low, begin, ALIKE):
+            return self._those(likes)
+        end = self._do(
+            "SELECT DISTINCT lower(name) FROM symbol WHERE substr(lower(name), -4) = ?"
+            " AND length(name) BETWEEN ? AND ? LIMIT ?",
+            (low[-4:], *between),
+        )
+        whole = self._do(
+            "SELECT DISTINCT lower(name) FROM symbol WHERE substr(lower(name), -?1) = ?2"
+            " AND length(name) > ?1 LIMIT ?3",
+            (len(low), low, MOST_BEGINNINGS),
+        )
+        return self._those({**_alike(low, end, ALIKE_BUT_BEGUN), **_alike(low, whole, 0.0)})
+
+    def _those(self, likes: Mapping[str, float]) -> list[FoundSymbol]:
+        """By their names, lowercase, and how alike these are to what was asked for."""
+        rows = self._do(
+            "SELECT file, name, kind, line, last, container FROM symbol"
+            " WHERE lower(name) IN (SELECT value FROM json_each(?)) LIMIT ?",
+            (dumps(list(likes)), MOST_SIMILAR),
         ).fetchall()
-        matcher = SequenceMatcher(None, b=low, autojunk=False)
-        likes: dict[str, float] = {}
-        for row in rows:
-            other = row[1].lower()
-            if other not in likes:
-                matcher.set_seq1(other)
-                likes[other] = matcher.ratio() if matcher.real_quick_ratio() >= ALIKE else 0.0
-        alike = sorted((row for row in rows if likes[row[1].lower()] >= ALIKE), key=lambda row: -likes[row[1].lower()])
+        alike = sorted(rows, key=lambda row: -likes[lowered(row[1])])
         return [
-            _symbol(row, self._weights.similar * likes[row[1].lower()], False, len(alike))
+            _symbol(row, self._weights.similar * likes[lowered(row[1])], False, len(alike))
             for row in alike[:MOST_BEGINNINGS]
         ]
 
@@ -127,6 +145,21 @@ class SymbolSearch:
 def _symbol(row: Sequence[Any], likeness: float, certain: bool, others: int) -> FoundSymbol:
     file, name, kind, line, last, container = row
     return FoundSymbol(file, name, kind, line, last, container, likeness, certain, others)
+
+
+def _alike(low: str, names: Iterable[tuple[str]], least: float) -> dict[str, float]:
+    matcher = SequenceMatcher(None, b=low, autojunk=False)
+    likes: dict[str, float] = {}
+    for (other,) in names:
+        matcher.set_seq1(other)
+        if min(matcher.real_quick_ratio(), matcher.quick_ratio()) >= least and matcher.ratio() >= least:
+            likes[other] = matcher.ratio()
+    return likes
+
+
+def lowered(text: str) -> str:
+    """As SQLite has it: ASCII only."""
+    return text.encode(errors="replace").lower().decode()
 
 
 def _last(name: str) -> str:

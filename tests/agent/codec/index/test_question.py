@@ -71,7 +71,17 @@ def test_only_the_first_pairs_are_taken_for_names() -> None:
 
 @pytest.mark.parametrize(
     ("text", "sole"),
-    [("open_file", "open_file"), ("`Path.open`", "Path.open"), ("close()", "close"), ("open file", ""), ("", "")],
+    [
+        ("open_file", "open_file"),
+        ("`Path.open`", "Path.open"),
+        ("close()", "close"),
+        ("class Connection(", "Connection"),
+        ("async def open_file", "open_file"),
+        ("export default function close()", "close"),
+        ("class of 1999", ""),
+        ("open file", ""),
+        ("", ""),
+    ],
 )
 def test_a_question_of_one_name_is_about_that_name(text: str, sole: str) -> None:
     assert question_of(text).sole == sole

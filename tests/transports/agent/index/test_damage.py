@@ -335,6 +335,39 @@ def test_the_server_is_not_ended_by_an_index_of_the_log_that_was_cut_off(
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
+def test_an_index_of_the_log_that_a_killed_process_has_left_may_be_begun_anew_shorter(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To give it its old length would cut off for a moment what others ask, and end the server."""
+    child = os.fork()
+    if not child:
+        writer, reader = (sqlite3.connect(file, isolation_level=None) for _ in range(2))
+        writer.execute("PRAGMA wal_autocheckpoint = 0")
+        reader.execute("SELECT count(*) FROM file").fetchall()
+        writer.execute("CREATE TABLE much (text)")
+        writer.execute("BEGIN")
+        writer.executemany("INSERT INTO much VALUES (?)", [("x" * 3_000,)] * 6_000)
+        writer.execute("COMMIT")
+        writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    shm = file.with_name("one.db-shm")
+    before, cut = shm.stat().st_size, list[int]()
+
+    def truncate(path: Path, length: int) -> None:
+        cut.append(length)
+
+    monkeypatch.setattr(os, "truncate", truncate)
+    both = [ReadableIndex(file), ReadableIndex(file)]
+    for _ in range(2):
+        for each in both:
+            assert asked(each) == 60
+    assert shm.stat().st_size < before
+    for each in both:
+        each.close()
+    assert not cut
+
+
 async def test_a_worker_that_is_ended_by_it_is_followed_by_another_one(tmp_path: Path) -> None:
     async with open_indexes(tmp_path) as house:
         kept = house.index  # no thread of ours closes a connection at the moment in which the file is cut off

@@ -4,6 +4,7 @@ import os
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -17,6 +18,7 @@ from transports.agent.index.finding import findings
 from transports.agent.index.reading import facts_of
 from transports.agent.index.relating import relate
 from transports.agent.index.schema import make_tables
+from transports.agent.index.symbol_search import MOST_SYMBOLS
 from transports.agent.index.writing import IndexRows, TakenFile, file_words
 from transports.folder.rooted import FileEntry
 
@@ -95,6 +97,9 @@ def paths(found: IndexFindings) -> list[str]:
         ("open_stream", "src/pool/connection.py"),
         ("openstre", "src/pool/connection.py"),  # still being typed
         ("opneStream", "src/pool/connection.py"),  # mistyped
+        ("Stream", "src/pool/connection.py"),  # its end
+        ("poenStream", "src/pool/connection.py"),  # from its beginning on
+        ("def openStream(", "src/pool/connection.py"),
         ("tests of how a connection gives the socket back", "tests/test_connection.py"),
         ("where is closing a connection documented", "docs/connection.md"),
         ("docs about the connection giving its socket back", "docs/connection.md"),
@@ -105,6 +110,73 @@ def paths(found: IndexFindings) -> list[str]:
 )
 def test_a_question_finds_first_what_answers_it(index: sqlite3.Connection, text: str, first: str) -> None:
     assert paths(asked(index, text))[0] == first
+
+
+CALLED = {
+    **TREE,
+    "package.json": '{"name": "pool"}\n',
+    "README.rst": "Pool\n====\n\nWhat it is for.\n",
+    "docs/README.rst": "Docs\n====\n\nHow they are built: see README.\n",
+    "src/answer.py": "class Answer:\n    def json(self):\n        return self.package\n\n\nPYPY = json = read_me = 1\n",
+    "src/readme_reader.py": "README = 'README.rst'\nREADME_TOO = README\n\n\ndef pick(readme):\n    return README\n",
+    "src/pick_up.py": "from readme_reader import pick\n",
+    "tests/test_pick.py": "def pick():\n    '''pick: pick, pick'''\n    return pick\n",
+    "src/Ä/Ö.py": "umlaut = 1\n",
+}
+
+
+@pytest.fixture(scope="module")
+def called() -> Iterator[sqlite3.Connection]:
+    connection = index_of(CALLED)
+    yield connection
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("package.json", "package.json"),  # and no json in a package
+        ("Package.JSON", "package.json"),
+        ("app.py", "src/app.py"),  # and nothing that begins with py
+        ("limits.py", "src/pool/limits.py"),
+        ("src/Ä/Ö.py", "src/Ä/Ö.py"),
+        ("/home/me/site-packages/pool/limits.py", "src/pool/limits.py"),
+        ('File "/usr/lib/python3/pool/limits.py", line 5, in close', "src/pool/limits.py"),
+        ("b/src/pool/limits.py", "src/pool/limits.py"),  # from a diff
+        ("pick", "src/readme_reader.py"),  # a definition in code comes before a test's
+    ],
+)
+def test_what_is_named_comes_first(called: sqlite3.Connection, text: str, first: str) -> None:
+    assert paths(asked(called, text))[0] == first
+
+
+def test_definitions_are_not_sought_by_the_ending_of_a_file(called: sqlite3.Connection) -> None:
+    assert not any("PY" in hit.symbol for hit in asked(called, "limits.py", "symbols").hits)
+
+
+def test_a_word_may_be_the_name_of_a_file_the_nearest_to_the_top_first(called: sqlite3.Connection) -> None:
+    found = asked(called, "readme")
+    assert [path for path in paths(found) if "README" in path] == ["README.rst", "docs/README.rst"]
+    assert paths(found).index("docs/README.rst") < 3
+    hit = next(hit for hit in found.hits if hit.path == "README.rst")
+    assert "the file is called readme" in [reason.said for reason in hit.reasons]
+
+
+@pytest.mark.parametrize("text", ["nowhere/limits.py", "/etc/app.py", "limits.toml"])
+def test_a_path_that_only_ends_like_a_file_names_none(called: sqlite3.Connection, text: str) -> None:
+    said = [reason.said for hit in asked(called, text).hits for reason in hit.reasons]
+    assert "the question names its path" not in said
+
+
+def test_a_file_that_is_not_there_is_not_taken_for_a_name_that_is_spelled_nearly_so() -> None:
+    with closing(index_of({"told.py": "def told():\n    pass\n", "other.py": "config = 1\n"})) as index:
+        assert paths(asked(index, "config.toml")) == ["other.py"]
+
+
+def test_of_very_many_definitions_those_count_that_stand_in_no_other_one() -> None:
+    many = "".join(f"def test_{number}():\n    class Pool:\n        pass\n\n\n" for number in range(MOST_SYMBOLS))
+    with closing(index_of({"aaa/test_pool.py": many, "src/base.py": "class Pool:\n    pass\n"})) as index:
+        assert paths(asked(index, "Pool"))[0] == "src/base.py"
 
 
 def test_a_hit_is_the_definition_with_its_lines_and_says_why(index: sqlite3.Connection) -> None:
