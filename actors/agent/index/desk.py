@@ -1,12 +1,14 @@
 """What the port asks about indexes, and how it is answered in JSON.
 
 Nobody waits for an index: if it does not answer soon, the answer comes from what the workspace itself knows. A search
-without an index reads the files, and says so.
+without an index reads the files, and says so. Few searches of a workspace read at a time: a crowd of readers would slow
+down the index for which they do not wait. Whoever has no turn in a moment waits for the index after all.
 """
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from functools import partial
 from typing import TypeVar
+from weakref import WeakValueDictionary
 
 import msgspec
 import trio
@@ -32,7 +34,15 @@ from actors.agent.readable import ReadableTree, is_readable
 from actors.kernel import ActorDown, KernelError, NobodyThere, Registry, Reply, TooSlow
 from codec.agent.client_messages import FileChange
 from codec.agent.files import FileHit
-from codec.agent.index.asking import FoundLine, IndexQuery, Reason, SearchKind, SearchResult, SearchResults
+from codec.agent.index.asking import (
+    FoundLine,
+    IndexFindings,
+    IndexQuery,
+    Reason,
+    SearchKind,
+    SearchResult,
+    SearchResults,
+)
 from codec.agent.index.meant import meant_by
 from codec.agent.reading import read_body
 from codec.agent.refusing import ContractRefusal, no_workspace
@@ -46,11 +56,14 @@ RUN_SECONDS = 60.0
 """For the original's way, which answers when the index is made."""
 PLAIN_SECONDS, EXACT_SECONDS = 10.0, 3.0
 """For reading the files; the second, if there are enough results, but none of them is what the question names."""
+MOST_READERS, TURN_SECONDS = 2, 0.5
+"""Searches of a workspace that read its files at a time, and for how long another waits for its turn."""
 MOST_RESULTS = 100
 TRIES = 5
 OVER = ("ready", "failed")
 BEGINS = "The index is being made. More is found when it is complete."
 ABSENT = "There is no index here: searches read the files."
+CROWDED = "Too many searches are under way here. Try again in a moment."
 WITHOUT_VECTORS = (
     "Nothing here can be found by its meaning yet. That needs an embedding model: name one in the settings "
     '(agent.embedding_model, such as "nomic-embed-text"), and wait until the status says that passages are embedded.'
@@ -64,6 +77,8 @@ class IndexDesk:
     def __init__(self, registry: Registry, trees: Trees | None = None) -> None:
         self._registry = registry
         self._trees = trees
+        self._readers: WeakValueDictionary[str, trio.Semaphore] = WeakValueDictionary()
+        """Of the workspaces whose files are being read."""
 
     # -- how far it is
 
@@ -161,11 +176,16 @@ class IndexDesk:
         policy = await self._policy(id)
         tree = ReadableTree(self._trees.tree(fact.path), policy)
         query = IndexQuery(text=words, kind=kind, most=min(most, MOST_RESULTS))
-        try:
-            found = await IndexAsker(self._registry, id, policy).find(query, FIND_SECONDS)
-        except NoIndex as why:
-            results = await _plainly(tree, words, most)
-            answer = SearchResults(query=words, results=tuple(results), complete=False, message=str(why))
+        asker = IndexAsker(self._registry, id, policy)
+        found, why = await _asked(asker, query, FIND_SECONDS)
+        read: Sequence[SearchResult] | None = ()
+        if found is None:
+            read = await self._in_turn(id, partial(_plainly, tree, words, most, PLAIN_SECONDS))
+            if read is None:
+                found, _ = await _asked(asker, query, PLAIN_SECONDS)
+                why = CROWDED
+        if found is None:
+            answer = SearchResults(query=words, results=tuple(read or ()), complete=False, message=why)
         else:
             results = await shown(tree, found.hits, found.words or words.split())
             by_meaning = any(each.stage == "vector_search" for each in found.stages)
@@ -173,7 +193,10 @@ class IndexDesk:
                 message = found.by_words_only or WITHOUT_VECTORS
             elif not found.complete:
                 message = sentences(BEGINS, found.by_words_only)
-                results = await _filled_up(tree, words, results, most)
+                reading = partial(_plainly, tree, words)
+                results = await _filled_up(
+                    lambda most, seconds: self._in_turn(id, partial(reading, most, seconds)), words, results, most
+                )
             elif not results:
                 message = sentences(f"Nothing was found for {words}.", found.by_words_only)
             else:
@@ -189,6 +212,22 @@ class IndexDesk:
         answer = await self._as_allowed_now(id, policy, answer)
         took = round((trio.current_time() - began) * 1000, 2)
         return encoder.encode(msgspec.structs.replace(answer, milliseconds=took))
+
+    async def _in_turn(
+        self, id: str, read: Callable[[], Awaitable[list[SearchResult]]]  # noqa: A002
+    ) -> list[SearchResult] | None:
+        """None: too many others read this workspace."""
+        readers = self._readers.get(id)
+        if readers is None:
+            readers = self._readers[id] = trio.Semaphore(MOST_READERS)
+        with trio.move_on_after(TURN_SECONDS) as waiting:
+            await readers.acquire()
+        if waiting.cancelled_caught:
+            return None
+        try:
+            return await read()
+        finally:
+            readers.release()
 
     async def _as_allowed_now(self, id: str, before: Policy, answer: SearchResults) -> SearchResults:  # noqa: A002
         """Whoever forbids a file while it is searched is obeyed at once."""
@@ -245,7 +284,20 @@ def _event(status: bytes) -> bytes:
     return b"data: " + status + b"\n\n"
 
 
-async def _filled_up(tree: ReadableTree, words: str, results: list[SearchResult], most: int) -> list[SearchResult]:
+async def _asked(asker: IndexAsker, query: IndexQuery, seconds: float) -> tuple[IndexFindings | None, str]:
+    """What it has found, or why it was not asked."""
+    try:
+        return await asker.find(query, seconds), ""
+    except NoIndex as why:
+        return None, str(why)
+
+
+async def _filled_up(
+    read: Callable[[int, float], Awaitable[Sequence[SearchResult] | None]],
+    words: str,
+    results: list[SearchResult],
+    most: int,
+) -> list[SearchResult]:
     """With what is not in the index yet. The file or the definition that the question names comes first, wherever it
     was found: no number of places that only have the word push it out."""
     meant = meant_by(words)
@@ -257,13 +309,11 @@ async def _filled_up(tree: ReadableTree, words: str, results: list[SearchResult]
         return sorted(results, key=distance)
     known = {each.path for each in results}
     seconds = PLAIN_SECONDS if len(results) < most else EXACT_SECONDS
-    further = [each for each in await _plainly(tree, words, most + len(known), seconds) if each.path not in known]
+    further = [each for each in await read(most + len(known), seconds) or () if each.path not in known]
     return sorted([*results, *further], key=distance)
 
 
-async def _plainly(
-    tree: ReadableTree, words: str, most: int, seconds: float = PLAIN_SECONDS
-) -> list[SearchResult]:
+async def _plainly(tree: ReadableTree, words: str, most: int, seconds: float) -> list[SearchResult]:
     """By reading the files."""
     meant = meant_by(words)
 

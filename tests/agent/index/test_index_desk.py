@@ -1,6 +1,7 @@
 """What the port asks about an index is answered soon: from the indexer, or from what the workspace knows."""
 
-from collections.abc import AsyncIterator
+import math
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from typing import Any
@@ -10,13 +11,23 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from actors.agent.index.desk import STATUS_SECONDS, IndexDesk
+from actors.agent.index.desk import (
+    BEGINS,
+    CROWDED,
+    MOST_READERS,
+    PLAIN_SECONDS,
+    STATUS_SECONDS,
+    TURN_SECONDS,
+    IndexDesk,
+)
 from actors.agent.index.following import FOLLOW_SECONDS
+from actors.agent.index.searching import FIND_SECONDS
 from actors.agent.index.telling import HIDDEN
 from actors.agent.messages import WORKSPACES, ChangePolicy
 from actors.agent.workspaces import workspaces_spec
 from actors.kernel import NobodyThere
 from actors.kernel.testing import staged
+from codec.agent.files import FileHit
 from codec.agent.index.asking import IndexFindings, IndexHit, Reason, StageCount
 from codec.agent.index.telling import IndexFacts
 from codec.agent.refusing import ContractRefusal
@@ -198,6 +209,61 @@ async def test_while_the_index_is_made_what_the_question_names_comes_first_and_n
             assert len(paths) == len(set(paths)) == most
             assert not any(path.startswith(".git") for path in paths)
             assert all(each["reasons"] for each in results), "each says why"
+
+
+class SlowTree(LookedTree):
+    """Reading it takes a while."""
+
+    readers = most = 0
+
+    async def search(self, words: Sequence[str], *, most: int = 50) -> Sequence[FileHit]:
+        self.readers += 1
+        self.most = max(self.most, self.readers)
+        try:
+            await trio.sleep(2.5)
+            return await super().search(words, most=most)
+        finally:
+            self.readers -= 1
+
+
+@pytest.mark.parametrize("how", ["incomplete", "late", "silent"])
+async def test_of_a_crowd_that_searches_few_read_the_files_and_the_others_wait_for_the_index(
+    autojump_clock: MockClock, how: str
+) -> None:
+    tree = SlowTree(MANY | AUTH)
+    async with index_house() as house:
+        fact = await house.register()
+        asked = IndexDesk(house.house.stage.registry, MemoryTrees(tree))
+        hits = (IndexHit(path="uses/00.py", first_line=1, last_line=2, score=1.0),)
+
+        async def find(query: Any, readable: Any) -> IndexFindings:
+            if how != "incomplete":
+                await trio.sleep(1.5 * FIND_SECONDS if how == "late" else math.inf)
+            return IndexFindings(hits=hits, words=("login",), complete=how != "incomplete")
+
+        house.index(fact).find = find  # type: ignore[method-assign]
+        answers: list[Any] = []
+
+        async def ask() -> None:
+            answers.append(read(await asked.search(fact.id, "login", "all", 5)))
+
+        began = trio.current_time()
+        async with trio.open_nursery() as nursery:
+            for _ in range(30):
+                nursery.start_soon(ask)
+        assert tree.most == MOST_READERS
+        took = trio.current_time() - began
+        assert took < FIND_SECONDS + TURN_SECONDS + (PLAIN_SECONDS if how == "silent" else 2 * FIND_SECONDS)
+        whole = [each for each in answers if "src/auth.py" in [found["path"] for found in each["results"]]]
+        assert len(whole) == MOST_READERS, "these have read"
+        others = [each for each in answers if each not in whole]
+        assert [[found["path"] for found in each["results"]] for each in others] == (
+            [[]] * 28 if how == "silent" else [["uses/00.py"]] * 28
+        )
+        said = {"incomplete": BEGINS, "late": "", "silent": CROWDED}[how]
+        assert {each.get("message", "") for each in others} == {said}
+        assert {each.get("complete", True) for each in others} == {how == "late"}
+        assert not asked._readers
 
 
 async def test_a_policy_that_is_changed_during_a_search_counts_for_its_answer(autojump_clock: MockClock) -> None:
