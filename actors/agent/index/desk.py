@@ -197,6 +197,8 @@ class IndexDesk:
                 results = await _filled_up(
                     lambda most, seconds: self._in_turn(id, partial(reading, most, seconds)), words, results, most
                 )
+            elif not results and (gone := await _refusal_of(tree)):
+                found, message = msgspec.structs.replace(found, complete=False), gone
             elif not results:
                 message = sentences(f"Nothing was found for {words}.", found.by_words_only)
             else:
@@ -282,6 +284,16 @@ def _changes_told(changes: tuple[FileChange, ...], reply: Reply[IndexStatus]) ->
 
 def _event(status: bytes) -> bytes:
     return b"data: " + status + b"\n\n"
+
+
+async def _refusal_of(tree: ReadableTree) -> str:
+    """Why the folder itself cannot be read, if it cannot: it may be gone, and then nothing of it is found."""
+    with trio.move_on_after(STATUS_SECONDS):
+        try:
+            await tree.entries(most=1)
+        except FileRefused as refused:
+            return str(refused)
+    return ""
 
 
 async def _asked(asker: IndexAsker, query: IndexQuery, seconds: float) -> tuple[IndexFindings | None, str]:

@@ -11,6 +11,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from actors.agent.given import FileRefused
 from actors.agent.index.desk import (
     BEGINS,
     CROWDED,
@@ -27,7 +28,7 @@ from actors.agent.messages import WORKSPACES, ChangePolicy
 from actors.agent.workspaces import workspaces_spec
 from actors.kernel import NobodyThere
 from actors.kernel.testing import staged
-from codec.agent.files import FileHit
+from codec.agent.files import FileHit, TreeEntry
 from codec.agent.index.asking import IndexFindings, IndexHit, Reason, StageCount
 from codec.agent.index.telling import IndexFacts
 from codec.agent.refusing import ContractRefusal
@@ -209,6 +210,29 @@ async def test_while_the_index_is_made_what_the_question_names_comes_first_and_n
             assert len(paths) == len(set(paths)) == most
             assert not any(path.startswith(".git") for path in paths)
             assert all(each["reasons"] for each in results), "each says why"
+
+
+async def test_a_search_in_a_folder_that_is_gone_says_so_and_not_that_nothing_was_found(
+    autojump_clock: MockClock
+) -> None:
+    class GoneTree(MemoryTree):
+        async def entries(self, folder: str = "", *, most: int = 1000, deep: bool = False) -> Sequence[TreeEntry]:
+            raise FileRefused("The folder is not there any more.")
+
+    async with index_house() as house:
+        fact = await house.register()
+
+        async def find(query: Any, readable: Any) -> IndexFindings:
+            return IndexFindings(hits=(), complete=True)
+
+        house.index(fact).find = find  # type: ignore[method-assign]
+        for tree, said, complete in (
+            (MemoryTree(FILES), "Nothing was found for zebra.", True),
+            (GoneTree({}), "The folder is not there any more.", False),
+        ):
+            asked = IndexDesk(house.house.stage.registry, MemoryTrees(tree))
+            answer = read(await asked.search(fact.id, "zebra", "all", 5))
+            assert (answer["results"], answer["message"], answer.get("complete", True)) == ([], said, complete)
 
 
 class SlowTree(LookedTree):
