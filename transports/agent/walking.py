@@ -14,7 +14,6 @@ import stat
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -27,8 +26,6 @@ MOST_FOLDERS = 100_000
 MOST_IGNORES = 256 << 10
 """Bytes of a .gitignore that are read."""
 RULES = ".gitignore"
-OWN_RULES = (".git", "info", "exclude")
-"""A clone's own rules. Those of .gitignore come after them."""
 PART = 500
 """Files of one folder that are handed on together."""
 _name_of = attrgetter("name")
@@ -127,7 +124,7 @@ class _Look:
     def __init__(self, root: Rooted, here: int, folder: _Folder, late: Late) -> None:
         self.rules = folder.rules
         """For what is below."""
-        if (own := _own_rules(root, here, len(folder.names))) is not None:
+        if (own := _own_rules(root, here)) is not None:
             self.rules = ((len(folder.names), own), *self.rules)
         self.folders: list[str] = []
         self.cut = False
@@ -209,26 +206,17 @@ def rules_in(root: Rooted, names: tuple[str, ...], late: Late) -> Rules | None:
 
 
 def with_own(root: Rooted, here: int, depth: int, rules: Rules) -> Rules:
-    own = _own_rules(root, here, depth)
+    own = _own_rules(root, here)
     return rules if own is None else ((depth, own), *rules)
 
 
-def _own_rules(root: Rooted, here: int, depth: int) -> IgnoreRules | None:
-    texts = [_rules_text(root, here, RULES)]
-    if depth == 0:
-        *folder, name = OWN_RULES
-        with suppress(OSError), root.folder(tuple(folder)) as inside:
-            texts.insert(0, _rules_text(root, inside, name))
-    known = [text for text in texts if text is not None]
-    return read_rules(b"\n".join(known).decode(errors="surrogateescape")) if known else None
-
-
-def _rules_text(root: Rooted, here: int, name: str) -> bytes | None:
+def _own_rules(root: Rooted, here: int) -> IgnoreRules | None:
     try:
-        status = os.stat(name, dir_fd=here, follow_symlinks=False)
+        status = os.stat(RULES, dir_fd=here, follow_symlinks=False)
         if not stat.S_ISREG(status.st_mode):
             return None
-        with open(root.open_in(here, (name,)), "rb") as file:
-            return file.read(MOST_IGNORES)
+        with open(root.open_in(here, (RULES,)), "rb") as file:
+            text = file.read(MOST_IGNORES)
     except OSError:
         return None
+    return read_rules(text.decode(errors="surrogateescape"))

@@ -3,7 +3,6 @@ it is found."""
 
 import os
 import random
-import shutil
 import socket
 import threading
 import time
@@ -441,27 +440,6 @@ async def test_files_at_any_depth_are_listed_the_nearest_first(tree: FolderTree)
         path for path in every if path[:4] == "src/"
     ]
     assert [each.path for each in await tree.entries(deep=True, most=3)] == every[:3]
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is not here")
-@pytest.mark.parametrize("rules", [None, "!b.tmp\n*.log\n", "/sub/\n"], ids=["none", "names", "folder"])
-@pytest.mark.parametrize("own", ["*.tmp\n", "sub/*\n!sub/b.tmp\n!a.log\n", "/a.tmp\n\\"], ids=["names", "deep", "odd"])
-async def test_a_clone_s_own_rules_count_as_they_do_for_git(tmp_path: Path, own: str, rules: str | None) -> None:
-    for name in ("a.tmp", "b.tmp", "a.log", "sub/a.tmp", "sub/b.tmp", "sub/c.py", "c.py"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("getUserName")
-    git = ["git", "-C", str(tmp_path), "-c", "core.excludesFile=/dev/null"]
-    await trio.run_process([*git, "init", "-q"])
-    (tmp_path / ".git/info/exclude").write_text(own)
-    if rules is not None:
-        (tmp_path / ".gitignore").write_text(rules)
-    listed = await trio.run_process([*git, "ls-files", "-o", "--exclude-standard"], capture_stdout=True)
-    told = listed.stdout.decode().split()
-    tree = FolderTrees().tree(str(tmp_path))
-    assert sorted(each.path for each in await tree.entries(deep=True)) == sorted(told)
-    found = {each.path for each in await tree.search(["getUserName"])}
-    assert found == {each for each in told if each != ".gitignore"}
 
 
 async def test_whoever_asks_for_an_ignored_folder_means_it(tree: FolderTree) -> None:

@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 from codec.agent.tree_paths import DEEPEST
-from transports.agent.walking import MOST_FOLDERS, OWN_RULES, RULES, Rules, seen_in
+from transports.agent.walking import MOST_FOLDERS, RULES, Rules, seen_in
 from transports.folder.rooted import FileEntry, Rooted
 
 TURN_SECONDS = 0.1
@@ -177,7 +177,7 @@ class TreeLook:
                             known.files[name] = mark
                         else:
                             known.time = UNSURE
-                if _mark_of_rules(names, here) != known.rules:
+                if _mark_of(RULES, here) != known.rules:
                     known.time = UNSURE
         except OSError:
             known.time = UNSURE
@@ -231,7 +231,7 @@ class TreeLook:
     def _read(self, names: Names, known: _Looked, here: int) -> Rules:
         """Returns the rules for what is below."""
         known.time = _time_of(here)  # before it is listed
-        known.rules = _mark_of_rules(names, here)
+        known.rules = _mark_of(RULES, here)
         found = seen_in(self._root, here, names, known.above, self._late)
         self._files += len(found.files) - len(known.files)
         known.files = {name: _mark(entry) for name, entry in found.files}
@@ -271,14 +271,9 @@ def _time_of(folder: int) -> int:
 def _mark_of(name: str, here: int) -> int:
     try:
         status = os.stat(name, dir_fd=here, follow_symlinks=False)
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
         return NOTHING
     return _mark(FileEntry.of(status)) if stat.S_ISREG(status.st_mode) else NOTHING
-
-
-def _mark_of_rules(names: Names, here: int) -> int:
-    marks = [_mark_of(name, here) for name in (RULES, *([] if names else ["/".join(OWN_RULES)]))]
-    return UNSURE if UNSURE in marks else hash(tuple(marks))
 
 
 def _mark(entry: FileEntry) -> int:

@@ -15,7 +15,7 @@ from tests.patience import PATIENCE
 from transports.agent.index import looking, watching
 from transports.agent.index.looking import FolderGone, TreeLook
 from transports.agent.index.watching import LOOKERS, TreeWatches
-from transports.agent.walking import OWN_RULES, RULES
+from transports.agent.walking import RULES
 from transports.folder import rooted
 from transports.folder.rooted import FileEntry, Rooted
 
@@ -115,11 +115,6 @@ def rules_changed(root: Path) -> None:
     root.joinpath(".gitignore").write_text("*.log\n")
 
 
-def own_rules_made(root: Path) -> None:
-    root.joinpath(".git/info").mkdir(parents=True)
-    root.joinpath(".git/info/exclude").write_text("b.py\n")
-
-
 def file_for_folder(root: Path) -> None:
     shutil.rmtree(root / "part20")
     root.joinpath("part20").write_text("part = 20\n")
@@ -151,7 +146,6 @@ CHANGES: list[tuple[Callable[[Path], None], set[str]]] = [
     (folder_deleted, {"part20"}),
     (rules_made, {"part20"}),
     (rules_changed, {"", ".gitignore"}),
-    (own_rules_made, {""}),
     (file_for_folder, {"part20"}),
     (folder_for_file, {"part20/a.py"}),
     (link_for_file, {"part20/a.py"}),
@@ -215,7 +209,7 @@ def test_paths_that_are_warm_and_lead_out_or_nowhere_are_not_looked_at(
     monkeypatch.setattr(tree, "_go_on", lambda round_, anew, until: round_)
     odd = ["../other.py", "/etc/passwd", "", "/", "part20//a.py", "node_modules/lib/x.js", ".git/config", "x" * 9_000]
     assert tree.turn([*odd, "\0", "part20/\0", "part20/../part20/a.py"]) == []
-    assert set(looked) == {RULES, "/".join(OWN_RULES)}
+    assert set(looked) == {RULES}
 
 
 def test_a_look_ends_with_its_time_and_the_next_one_goes_on(
