@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from playwright.sync_api import Locator, Page, expect
 
 from codec.console import DeadNote, StopNote, System
+from tests.patience import PATIENCE
 from tests.web import scenes
 from tests.web.conftest import Visit
 from tests.web.scenes import NOW, change, hello, node, supervisor
@@ -553,8 +554,8 @@ def test_a_server_that_falls_silent_is_taken_for_lost(visit: Visit) -> None:
 def test_nonsense_from_the_server_leads_to_a_new_greeting(visit: Visit) -> None:
     page, stage = visit(scenes.small())
     expect_rows(page, SMALL)
-    stage.send("{not json")
-    expect(page.locator("house-bar house-pill")).to_have_text("disconnected")
+    with page.expect_websocket(timeout=1000 * PATIENCE):
+        stage.send("{not json")
     expect(page.locator("house-bar house-pill")).to_have_text("live")
     assert stage.greeted == 2
 
