@@ -196,12 +196,7 @@ def test_nothing_found_and_a_failing_index_are_told_in_words(show: ShowAgent) ->
 
 def test_what_was_found_is_looked_for_again_when_the_folder_goes_and_when_it_is_back(show: ShowAgent) -> None:
     """The index stays as it is, but the files are not there."""
-    page, stage = show()
-    stage.index = READY
-    stage.finds = lambda words, kind: results("a.py", words=words)
-    page.keyboard.press("/")
-    page.keyboard.type("shop", delay=5)
-    expect(found(page)).to_have_count(1)
+    page, stage = searching(show, "shop")
     stage.finds = lambda words, kind: SearchResults(query=words, generation=1, message="Nothing was found.")
     stage.index = replace(READY, index_status="failed", errors=("There is no folder /work.",))
     expect(found(page)).to_have_count(0)
