@@ -10,7 +10,6 @@ Rules
     an errand takes its request out of the books only after the row was moved.
 """
 
-
 from actors.ipc.books import Books
 from actors.ipc.errand import ErrandMeans
 

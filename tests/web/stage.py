@@ -7,8 +7,8 @@ a page that violates the policy fails its test with an error in the browser's co
 
 import json
 import threading
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -203,6 +203,20 @@ def write(field: Locator, text: str) -> None:
         if number:
             field.press("Shift+Enter")  # Enter alone would indent or submit
         field.press_sequentially(line)
+
+
+@contextmanager
+def says_in_passing(place: Locator, word: str) -> Iterator[None]:
+    """In the block, or soon after it, the place has this text, be it for a moment only."""
+    place.evaluate(
+        """(place) => {
+            window.passed = [];
+            new MutationObserver(() => window.passed.push(place.textContent.trim()))
+                .observe(place, { childList: true, characterData: true, subtree: true });
+        }"""
+    )
+    yield
+    place.page.wait_for_function("(word) => window.passed.includes(word)", arg=word, timeout=1000 * PATIENCE)
 
 
 def page(target: str) -> bytes:

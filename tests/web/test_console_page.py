@@ -9,11 +9,10 @@ from msgspec.structs import replace
 from playwright.sync_api import Locator, Page, expect
 
 from codec.console import DeadNote, StopNote, System
-from tests.patience import PATIENCE
 from tests.web import scenes
 from tests.web.conftest import Visit
 from tests.web.scenes import NOW, change, hello, node, supervisor
-from tests.web.stage import FRAMES, WEB, write
+from tests.web.stage import FRAMES, WEB, says_in_passing, write
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -554,7 +553,7 @@ def test_a_server_that_falls_silent_is_taken_for_lost(visit: Visit) -> None:
 def test_nonsense_from_the_server_leads_to_a_new_greeting(visit: Visit) -> None:
     page, stage = visit(scenes.small())
     expect_rows(page, SMALL)
-    with page.expect_websocket(timeout=1000 * PATIENCE):
+    with says_in_passing(page.locator("house-bar house-pill"), "disconnected"):
         stage.send("{not json")
     expect(page.locator("house-bar house-pill")).to_have_text("live")
     assert stage.greeted == 2

@@ -14,10 +14,9 @@ from actors.ipc.messages import EditorNow, PeerNow
 from codec.ipc import Failure, Success
 from codec.ipc.desk import RequestDetail
 from tests.ipc.desk_kit import attempt, fact
-from tests.patience import PATIENCE
 from tests.web.desk_stage import ShowDesk, archive, batch, failed_one, healthy, showing_desk
 from tests.web.looks import LOOKS, looked_at
-from tests.web.stage import FRAMES, write
+from tests.web.stage import FRAMES, says_in_passing, write
 from tests.web.test_design import CONTRASTS, NAMELESS
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -458,7 +457,7 @@ def test_a_lost_connection_comes_back_with_the_same_filter_and_request(desk: Sho
     page.get_by_role("button", name=re.compile("^gave up")).click()
     expect(rows(page)).to_have_count(1)
     page.evaluate("window.kept = 1")
-    with page.expect_websocket(timeout=1000 * PATIENCE):  # "disconnected" may be there for a moment only
+    with says_in_passing(page.locator("house-bar house-pill"), "disconnected"):
         stage.drop()
     expect(page.locator("house-bar house-pill")).to_have_text("live")
     stage.note(*details(fact("sixth", "gave up", NOW), fact("seventh", "success", NOW)))

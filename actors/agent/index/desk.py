@@ -1,8 +1,9 @@
 """What the port asks about indexes, and how it is answered in JSON.
 
 Nobody waits for an index: if it does not answer soon, the answer comes from what the workspace itself knows. A search
-without an index reads the files, and says so. Few searches of a workspace read at a time: a crowd of readers would slow
-down the index for which they do not wait. Whoever has no turn in a moment waits for the index after all.
+without an index reads the files, and says so. Few searches of a workspace read at a time, because readers take the
+processor from the index, and the tree's threads from those who only show what it has found. Whoever has no turn in a
+moment waits for the index after all.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -177,15 +178,16 @@ class IndexDesk:
         tree = ReadableTree(self._trees.tree(fact.path), policy)
         query = IndexQuery(text=words, kind=kind, most=min(most, MOST_RESULTS))
         asker = IndexAsker(self._registry, id, policy)
+        read = partial(self._plainly_in_turn, id, tree, words)
+        plain: Sequence[SearchResult] | None = ()
         found, why = await _asked(asker, query, FIND_SECONDS)
-        read: Sequence[SearchResult] | None = ()
         if found is None:
-            read = await self._in_turn(id, partial(_plainly, tree, words, most, PLAIN_SECONDS))
-            if read is None:
+            plain = await read(most, PLAIN_SECONDS)
+            if plain is None:
                 found, _ = await _asked(asker, query, PLAIN_SECONDS)
                 why = CROWDED
         if found is None:
-            answer = SearchResults(query=words, results=tuple(read or ()), complete=False, message=why)
+            answer = SearchResults(query=words, results=tuple(plain or ()), complete=False, message=why)
         else:
             results = await shown(tree, found.hits, found.words or words.split())
             by_meaning = any(each.stage == "vector_search" for each in found.stages)
@@ -193,10 +195,7 @@ class IndexDesk:
                 message = found.by_words_only or WITHOUT_VECTORS
             elif not found.complete:
                 message = sentences(BEGINS, found.by_words_only)
-                reading = partial(_plainly, tree, words)
-                results = await _filled_up(
-                    lambda most, seconds: self._in_turn(id, partial(reading, most, seconds)), words, results, most
-                )
+                results = await _filled_up(read, words, results, most)
             elif not results and (gone := await _refusal_of(tree)):
                 found, message = msgspec.structs.replace(found, complete=False), gone
             elif not results:
@@ -215,8 +214,8 @@ class IndexDesk:
         took = round((trio.current_time() - began) * 1000, 2)
         return encoder.encode(msgspec.structs.replace(answer, milliseconds=took))
 
-    async def _in_turn(
-        self, id: str, read: Callable[[], Awaitable[list[SearchResult]]]  # noqa: A002
+    async def _plainly_in_turn(
+        self, id: str, tree: ReadableTree, words: str, most: int, seconds: float  # noqa: A002
     ) -> list[SearchResult] | None:
         """None: too many others read this workspace."""
         readers = self._readers.get(id)
@@ -227,7 +226,7 @@ class IndexDesk:
         if waiting.cancelled_caught:
             return None
         try:
-            return await read()
+            return await _plainly(tree, words, most, seconds)
         finally:
             readers.release()
 

@@ -13,8 +13,7 @@ Rules
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from itertools import takewhile
-from posixpath import basename, dirname, splitext
+from posixpath import basename, commonprefix, dirname, splitext
 
 from msgspec.structs import replace
 
@@ -116,7 +115,7 @@ class AskedIndex:
         for path in self._question.paths:
             asked = lowered(path).split("/")
             ends = {
-                number: sum(1 for _ in takewhile(_same, zip(reversed(asked), reversed(other.split("/")), strict=False)))
+                number: len(commonprefix([asked[::-1], other.split("/")[::-1]]))
                 for number, other in self._with_name(asked[-1])
             }
             longest = max(ends.values(), default=0)
@@ -225,10 +224,6 @@ class AskedIndex:
                 )
             )
         return hits
-
-
-def _same(pair: tuple[str, str]) -> bool:
-    return pair[0] == pair[1]
 
 
 def _imported(files: Mapping[int, FoundFile], counts: Mapping[int, int]) -> dict[int, FoundFile]:
