@@ -27,7 +27,7 @@ try:
         here()
 except ending.EndedBySignal:
     print("ends the block", flush=True)
-    time.sleep(600)
+    stays()
 """,
     "a server is being made": """
 with leaving.Leaving(600):
@@ -42,7 +42,7 @@ async def run():
 
 def at_once(_):
     print("ends it at once", flush=True)
-    time.sleep(600)
+    stays()
 
 trio.run(run)
 """,
@@ -53,7 +53,8 @@ with leaving.Leaving(600) as process:
 """,
 }
 """A program for each, which says that it is there, and then what becomes of it; it says that a signal is nothing when
-it has lived through it."""
+it has lived through it. It stays in short sleeps: a signal that comes just before a sleep does not interrupt it, and
+Python calls its handler when the sleep is over."""
 
 BEFORE = f"""
 import signal, sys, time
@@ -61,9 +62,13 @@ import trio
 from program import ending, leaving, signals
 {HEARS}
 
+def stays():
+    for _ in range(60_000):
+        time.sleep(0.01)
+
 def here():
     print("here", flush=True)
-    time.sleep(600)
+    stays()
 
 def listens():
     print("here", flush=True)
