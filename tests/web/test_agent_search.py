@@ -218,3 +218,49 @@ def test_what_turns_a_line_around_is_shown_as_its_code(show: ShowAgent) -> None:
     expect(found(page).locator("pre")).to_have_text("7is_admin = shop()  # U+202E RLO fi nimda\t\u05d0")
     expect(found(page).locator("mark")).to_have_text("shop")
     expect(found(page).locator(".path")).to_have_text("aU+202E RLOyp.exe:1")
+
+
+TRACE = """Traceback (most recent call last):
+  File "shop.py", line 7, in check
+    raise Trouble
+Trouble: the basket is empty
+"""
+
+
+def paste(page: Page, text: str) -> None:
+    """As Ctrl+V does, into the field that has the focus."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.evaluate("text => navigator.clipboard.writeText(text)", text)
+    page.keyboard.press("Control+v")
+
+
+def test_of_a_stack_trace_the_lines_stay_apart(show: ShowAgent) -> None:
+    page, _ = searching(show, "in")
+    page.keyboard.press("Space")
+    paste(page, TRACE)
+    joined = (
+        'Traceback (most recent call last): File "shop.py", line 7, in check raise Trouble Trouble: the basket is empty'
+    )
+    expect(field(page)).to_have_value(f"in {joined}")
+    expect(found(page)).to_contain_text([f"in {joined}.py"])
+    page.keyboard.press("Control+z")  # it is undone like what is typed
+    expect(field(page)).not_to_have_value(f"in {joined}")
+
+
+@pytest.mark.parametrize(("letter", "most"), [("x", 2_000), ("я", 1_000), ("💡", 500), ("\ud800", 666)])
+def test_of_a_text_that_is_too_long_the_end_is_searched_for_and_that_is_said(
+    show: ShowAgent, letter: str, most: int
+) -> None:
+    """No address grows longer than the server reads."""
+    page, stage = searching(show, "begin")
+    field(page).evaluate(
+        "(field, text) => { field.value = text; field.dispatchEvent(new Event('input')) }", letter * 3_000 + " end"
+    )
+    expect(page.locator("agent-search .said")).to_contain_text("characters are searched for.")
+    said = page.locator("agent-search .said").inner_text()
+    asked = stage.searches[-1]
+    assert asked.endswith(f"{letter.replace(chr(0xD800), chr(0xFFFD))} end")
+    assert most - 10 < len(asked) < min(2_000, most + 10) + 1
+    assert f"Only the last {len(asked):,} characters are searched for." in said.replace("\u2009", ",").replace(
+        "\u202f", ","
+    )

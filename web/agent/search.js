@@ -1,7 +1,8 @@
 /**
  * <agent-search>: a search through the chosen folder, over the page. What is found is shown as it is typed, the best
  * first: where it is, why it was found, and some of its lines as they are on the disk now. Enter, or a click, puts the
- * place into the message; Alt+Enter copies it.
+ * place into the message; Alt+Enter copies it. Of a text that is too long, such as a stack trace, the end is searched
+ * for: it says what has happened.
  *
  * The field keeps the focus, and the arrows move through what is found (a list with one chosen entry).
  * Events: "ask" {words, kind}, "take" {path, line}, "copy" {place}, "closed".
@@ -16,11 +17,14 @@ import { visible } from "./visible.js";
 const KINDS = [["all", "All"], ["symbols", "Definitions"], ["text", "Text"]];
 const MOST_REASONS = 3;
 const MOST_LINES = 5;
+/** Characters, of what is searched for; and of it as it stands in an address. */
+const LONGEST = 2000;
+const LONGEST_WRITTEN = 6000;
 /** Milliseconds after which what is shown is said to be no answer yet to what is written. */
 const LATE = 300;
 
 class AgentSearch extends HouseElement {
-  #field = h("input", { type: "search", ariaLabel: "Search this folder", placeholder: "Words, names, or a question", maxLength: 500,
+  #field = h("input", { type: "search", ariaLabel: "Search this folder", placeholder: "Words, names, or a question",
     autocomplete: "off", spellcheck: false, role: "combobox", ariaExpanded: "true", ariaAutoComplete: "list" });
   #kinds = h("fieldset.kinds", {}, h("legend.unseen", {}, "What is searched"), ...KINDS.map(([kind, word], at) =>
     h("label", {}, h("input", { type: "radio", name: "search-kind", value: kind, checked: !at }), h("span", {}, word))));
@@ -47,6 +51,7 @@ class AgentSearch extends HouseElement {
     this.#field.setAttribute("aria-controls", this.#list.id);
     this.#field.addEventListener("input", () => this.#ask());
     this.#field.addEventListener("keydown", (event) => this.#key(event));
+    this.#field.addEventListener("paste", (event) => this.#pasted(event));
     this.#kinds.addEventListener("change", () => {
       this.#shownFor = ""; // what is shown is of another kind
       this.#ask();
@@ -64,7 +69,7 @@ class AgentSearch extends HouseElement {
   }
 
   get words() {
-    return this.#field.value.trim();
+    return endOf(this.#field.value.trim());
   }
 
   get kind() {
@@ -104,7 +109,8 @@ class AgentSearch extends HouseElement {
     this.#at = Math.max(0, kept);
     this.#list.replaceChildren(...results.map((found, at) => this.#row(found, at)));
     const count = `${results.length === 1 ? "1 place" : `${format.count(results.length)} places`} in ${Math.max(1, Math.round(milliseconds))} ms`;
-    put(this.#said, results.length ? [count, message].filter(Boolean).join(" · ") : message || "Nothing was found.");
+    const cut = this.#field.value.trim() === this.words ? "" : `Only the last ${format.count([...this.words].length)} characters are searched for.`;
+    put(this.#said, [results.length ? count : message || "Nothing was found.", results.length ? message : "", cut].filter(Boolean).join(" · "));
     this.#said.classList.remove("wrong");
     this.#shownFor = query;
     this.#mark();
@@ -161,6 +167,14 @@ class AgentSearch extends HouseElement {
     this.announce("ask", { words: this.words, kind: this.kind });
   }
 
+  /** Lines stay apart: a field of one line would join the last word of each to the first of the next. @param {ClipboardEvent} event */
+  #pasted(event) {
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (!/[\r\n]/.test(text)) return;
+    event.preventDefault();
+    document.execCommand("insertText", false, text.trim().split(/\s*[\r\n]+\s*/).join(" "));
+  }
+
   #key(event) {
     if (inComposition(event)) return;
     const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 5, PageUp: -5 }[event.key];
@@ -197,6 +211,16 @@ class AgentSearch extends HouseElement {
     [...this.#list.children].forEach((row, at) => mark(row, "aria-selected", String(at === this.#at)));
     mark(this.#field, "aria-activedescendant", this.#found.length ? `agent-found-${this.#at}` : null);
   }
+}
+
+/** As much of it as may be asked. @param {string} text */
+function endOf(text) {
+  const letters = [...text.toWellFormed()].slice(-LONGEST);
+  const written = letters.map((letter) => encodeURIComponent(letter).length);
+  let all = written.reduce((sum, each) => sum + each, 0);
+  let from = 0;
+  while (all > LONGEST_WRITTEN) all -= written[from++];
+  return letters.slice(from).join("").trimStart();
 }
 
 /** Without the blanks that all of them begin with. @param {{number: number, text: string}[]} lines */

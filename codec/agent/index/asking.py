@@ -6,8 +6,8 @@ from msgspec import Meta, Struct
 
 Stage = Literal["symbol_search", "text_search", "vector_search", "reranking"]
 SearchKind = Literal["all", "symbols", "text", "vectors"]
-LONGEST_QUERY = 500
-"""Characters, over HTTP."""
+LONGEST_QUERY = 2_000
+"""Characters, over HTTP. A stack trace may be asked for as it is."""
 
 
 class IndexQuery(Struct, frozen=True, kw_only=True):

@@ -33,6 +33,8 @@ def reasons_of(
     if place.chunk is not None and not had and question.words:
         said = f"has a word that begins with {question.words[-1]}"
         reasons.append(Reason("text_search", said, round(place.chunk.score, 3)))
+    if place.chunk is not None and place.chunk.verbatim:
+        reasons.append(Reason("text_search", f"has, word for word: {place.chunk.verbatim}", 0.0))
     if in_path:
         reasons.append(Reason("text_search", f"its path has: {_listed(in_path)}", 0.0))
     if file.id in found.named:

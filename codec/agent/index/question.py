@@ -14,8 +14,9 @@ Any text is a question, and none raises. No project's names are in here, only En
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -41,6 +42,8 @@ _DEFINED = re.compile(
 )
 """The whole question is how a definition begins: somebody would grep for it."""
 _WORD = re.compile(r"[^\W_]+(?:[_-][^\W_]+)*")
+
+T = TypeVar("T")
 
 CARRY_NOTHING = frozenset(
     """
@@ -103,7 +106,7 @@ class IndexQuestion(Struct, frozen=True, kw_only=True):
 
 
 def question_of(text: str) -> IndexQuestion:
-    text = text[:MOST_TEXT]
+    text = asked_part(text)
     names = _names(text)
     words = telling_words(text)
     stripped = text.strip().strip("`'\"()").strip()
@@ -121,6 +124,13 @@ def question_of(text: str) -> IndexQuestion:
     )
 
 
+def asked_part(text: str) -> str:
+    """As much of a long text as is read."""
+    if len(text) <= MOST_TEXT:
+        return text
+    return f"{text[: MOST_TEXT // 2]}\n{text[-MOST_TEXT // 2 :]}"
+
+
 def parts_of(run: str) -> list[str]:
     """The words in one run of letters and digits: HTTPServer has http and server."""
     return [part.lower() for part in _PART.findall(run)] if run.isascii() else [run.lower()]
@@ -130,7 +140,17 @@ def telling_words(text: str) -> tuple[str, ...]:
     """Lowercase, each once, without those that carry nothing, if there are others."""
     found = dict.fromkeys(word for word in _all_words(text) if len(word) <= LONGEST)
     telling = [word for word in found if word not in CARRY_NOTHING]
-    return tuple((telling or list(found))[:MOST_WORDS])
+    return both_ends(telling or found, MOST_WORDS)
+
+
+def both_ends(found: Iterable[T], most: int) -> tuple[T, ...]:
+    """As many of them as may be. Of too many, those in the middle are left out: a long text says first what it is
+    about, and a stack trace ends with what has happened."""
+    everything = tuple(found)
+    if len(everything) <= most:
+        return everything
+    last = most // 2
+    return everything[: most - last] + everything[len(everything) - last :]
 
 
 def _all_words(text: str) -> Iterator[str]:
@@ -151,7 +171,8 @@ def _names(text: str) -> tuple[AskedName, ...]:
             key = (*containers[-3:], name)
             found[key] = found.get(key, False) or certain
     all_of_them = [AskedName(key[-1], key[:-1], certain) for key, certain in found.items()]
-    return tuple(sorted(all_of_them, key=lambda each: not each.certain)[:MOST_NAMES])
+    sure = both_ends((each for each in all_of_them if each.certain), MOST_NAMES)
+    return sure + both_ends((each for each in all_of_them if not each.certain), MOST_NAMES - len(sure))
 
 
 def _joined(text: str) -> tuple[str, ...]:
@@ -161,7 +182,7 @@ def _joined(text: str) -> tuple[str, ...]:
         is_one = text[end:begin] in (" ", "-") and min(len(one), len(two)) > 1 and len(one) + len(two) < LONGEST
         if is_one and not {one, two} & CARRY_NOTHING:
             found[one + two] = found[f"{one}_{two}"] = None
-    return tuple(found)[:MOST_JOINED]
+    return both_ends(found, MOST_JOINED)
 
 
 def _looks_like_code(name: str) -> bool:
@@ -171,7 +192,7 @@ def _looks_like_code(name: str) -> bool:
 
 def _paths(text: str) -> tuple[str, ...]:
     found = (each.strip("/.").removeprefix("./") for each in _PATH.findall(text))
-    return tuple(dict.fromkeys(each for each in found if 1 < len(each) <= 4 * LONGEST))[:MOST_NAMES]
+    return both_ends(dict.fromkeys(each for each in found if 1 < len(each) <= 4 * LONGEST), MOST_NAMES)
 
 
 def _kinds(text: str) -> frozenset[FileKind]:

@@ -5,6 +5,8 @@ Rules
     deals with a thing in four places is more likely meant than one that has it in one. Further ones do not count, or
     long files would win by their length.
   - A chunk is worth the sum of its words by BM25 (SQLite's), in which a word of the file's path counts five times.
+  - A chunk that has something of the question word for word counts the more, the more of it and the fewer others have
+    it: as much as two words that are nowhere else, at most.
   - A word of the path counts once more for the file: half of how rare it is among all paths. A word that most files
     use may stand in the path of one.
   - A definition counts like a rare word: by how many others have its name. Eight tenths of that, if the name was
@@ -22,9 +24,11 @@ from collections.abc import Mapping, Sequence
 from math import log, log1p
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from codec.agent.index.facts import FileKind
 from codec.agent.index.question import IndexQuestion
+from codec.agent.index.wording import WordForWord
 
 
 class Weights(Struct, frozen=True, kw_only=True):
@@ -62,6 +66,8 @@ class Weights(Struct, frozen=True, kw_only=True):
     opened: float = 0.15
     near: float = 0.1
     named_path: float = 2.0
+    verbatim: float = 2.0
+    """A chunk that has the question word for word."""
 
 
 WEIGHTS = Weights()
@@ -76,6 +82,8 @@ class FoundChunk(Struct, frozen=True, array_like=True):
     name: str
     score: float
     """By BM25: more is better."""
+    verbatim: str = ""
+    """The most words in a row that stand in the question as well."""
 
 
 class FoundSymbol(Struct, frozen=True, array_like=True):
@@ -163,6 +171,19 @@ def ranked(
         places += _places(file, score, own, defined, per_file)
     places.sort(key=lambda place: (-place.score, place.file.path, place.first))
     return places[:most]
+
+
+def verbatim_more(
+    chunks: Sequence[FoundChunk], verbatim: Mapping[int, WordForWord], total: int, weights: Weights = WEIGHTS
+) -> list[FoundChunk]:
+    """`verbatim`: by the numbers of the chunks."""
+    most = weights.verbatim * log(1 + max(total, 1))
+    return [
+        replace(chunk, score=chunk.score + most * same.worth, verbatim=same.longest)
+        if (same := verbatim.get(chunk.id)) is not None
+        else chunk
+        for chunk in chunks
+    ]
 
 
 def worth_of(symbol: FoundSymbol, question: IndexQuestion, total: int, weights: Weights = WEIGHTS) -> float:

@@ -183,7 +183,7 @@ async def test_each_state_of_the_index_is_an_event_for_whoever_follows_it() -> N
         ("most=0&q=a", "`most` is a whole number from 1 to 100."),
         ("most=101&q=a", "`most` is a whole number from 1 to 100."),
         ("most=x&q=a", "`most` is a whole number"),
-        (f"q={'a' * 501}", "`q` has 500 characters at most."),
+        (f"q={'a' * 2_001}", "`q` has 2000 characters at most."),
     ],
 )
 async def test_a_search_that_cannot_be_asked_is_refused_in_words(query: str, says: str) -> None:

@@ -29,7 +29,9 @@ from codec.agent.index.ranking import (
     RankedPlace,
     Weights,
     ranked,
+    verbatim_more,
 )
+from codec.agent.index.wording import wording_of
 from transports.agent.index.known_files import KnownFiles
 from transports.agent.index.stems import stems_of
 from transports.agent.index.symbol_search import SymbolSearch, lowered
@@ -71,6 +73,7 @@ class AskedIndex:
 
     def findings(self) -> IndexFindings:
         kind, question = self._query.kind, self._question
+        wording = wording_of(self._query.text)
         stages: list[StageCount] = []
         symbols: list[FoundSymbol] = []
         chunks: list[FoundChunk] = []
@@ -86,8 +89,9 @@ class AskedIndex:
             symbols = self._symbols()
             stages.append(StageCount("symbol_search", len(symbols)))
         if kind in ("all", "text"):
-            search = TextSearch(self._connection, question.words, self._total, self._weights)
+            search = TextSearch(self._connection, question.words, self._total, self._weights, wording.quoted)
             chunks = next(filter(None, map(self._files.known, search.tries())), [])
+            chunks = verbatim_more(chunks, search.word_for_word(wording, chunks), self._total, self._weights)
             stages.append(StageCount("text_search", len(chunks)))
         places, found = self._ranked(self._found(chunks, symbols, named, called, search))
         hits = self._explained(places, found, search)

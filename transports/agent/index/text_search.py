@@ -5,7 +5,7 @@ rarest words are scored first; in them every word counts. Rows that have none of
 still be among the best.
 
 Words that are almost everywhere (most_rows) are left out while there are others. A last word that is nowhere is taken
-for the beginning of one.
+for the beginning of one. If there are chunks with all that is in quotes, as it stands there, only these count.
 """
 
 import sqlite3
@@ -17,6 +17,7 @@ from math import log
 from typing import NamedTuple
 
 from codec.agent.index.ranking import FoundChunk, Weights
+from codec.agent.index.wording import AskedWording, WordForWord, word_for_word, words_apart
 from transports.agent.index.schema import SPAN
 from transports.agent.index.stems import one_of_each_stem, stems_of
 
@@ -33,7 +34,6 @@ FEW, HALF, MANY, FIFTH = 300, 0.5, 4_000, 0.2
 """A word that more chunks have, and more than half of all, tells nothing. In an index of more than twice MANY, so many
 rows take too long besides: there a word may have MANY, or a fifth if that is more."""
 OPEN, CLOSE = "\x02", "\x03"
-_APART = "".join(chr(code).lower() if chr(code).isalnum() else " " for code in range(128))
 
 
 class CountedWord(NamedTuple):
@@ -55,7 +55,14 @@ class ScoredRow(NamedTuple):
 class TextSearch:
     """Of one question."""
 
-    def __init__(self, connection: sqlite3.Connection, words: Sequence[str], total: int, weights: Weights) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        words: Sequence[str],
+        total: int,
+        weights: Weights,
+        quotes: Sequence[str] = (),
+    ) -> None:
         self._do = connection.execute
         self._total = total
         self._weights = weights
@@ -63,6 +70,7 @@ class TextSearch:
         if counted and not counted[-1].rows and len(counted[-1].word) > 1:
             counted[-1] = self._counted(counted[-1].word, f"{counted[-1].phrase}*")
         self._there = [each for each in counted if each.rows]
+        self._quotes = self._found_quotes(list(map(quoted, quotes)))
         self._words: list[CountedWord] = []
         """Those that were last looked for."""
 
@@ -73,6 +81,14 @@ class TextSearch:
             if some:
                 self._words = some
                 yield self._best()
+
+    def word_for_word(self, wording: AskedWording, chunks: Sequence[FoundChunk]) -> dict[int, WordForWord]:
+        """Of the best of these chunks, those that have something of the question's wording."""
+        if not wording.windows or not chunks:
+            return {}
+        numbers = dumps([chunk.id for chunk in chunks[:DEEP]])
+        texts = self._do("SELECT rowid, body FROM text WHERE rowid IN (SELECT value FROM json_each(?))", (numbers,))
+        return word_for_word(wording, dict(texts))
 
     def covered(self, files: Set[int]) -> dict[int, float]:
         """Which share of the words each of these files has: rare ones count more."""
@@ -115,7 +131,7 @@ class TextSearch:
         for number in numbers:
             for body, names in self._do("SELECT body, names FROM text WHERE rowid = ?", (number,)):
                 text = f"{body} {names}"
-                words = set(text.translate(_APART).split()) if text.isascii() else self._marked(number)
+                words = set(words_apart(text)) if text.isascii() else self._marked(number)
                 likely[number] = [word for word in words if word[:2] in begin or not word.isascii()]
         stems = stems_of({word for words in likely.values() for word in words})
         return {number: wanted & {stems[word] for word in words} for number, words in likely.items()}
@@ -156,6 +172,7 @@ class TextSearch:
     def _scored(self, match: str, none: str) -> Iterator[ScoredRow]:
         """No word may stand twice in what FTS5 is asked, or it would count twice."""
         weights = self._weights
+        match = f"({match}) AND {self._quotes}" if self._quotes else match
         rows = self._do(
             "SELECT bm25(text, ?, ?, ?) AS score, rowid FROM text WHERE text MATCH ? ORDER BY score LIMIT ?",
             (weights.body, weights.names, weights.path, f"({match}) NOT ({none})" if none else match, MOST_CHUNKS),
@@ -170,6 +187,11 @@ class TextSearch:
         )
         about = {number: (file, first, last, name) for number, file, first, last, name in found}
         return [FoundChunk(row.number, *about[row.number], -row.score) for row in rows if row.number in about]
+
+    def _found_quotes(self, quotes: Sequence[str]) -> str:
+        """What every chunk must have; empty, if there is none that has all of it."""
+        every = " AND ".join(quotes)
+        return every if every and self._counted("", every).rows else ""
 
     def _counted(self, word: str, phrase: str) -> CountedWord:
         ((count,),) = self._do("SELECT count(*) FROM text WHERE text MATCH ?", (phrase,))

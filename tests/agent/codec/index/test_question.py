@@ -129,6 +129,15 @@ def test_what_looks_like_a_path_is_one(text: str, paths: tuple[str, ...]) -> Non
     assert question_of(text).paths == paths
 
 
+def test_of_too_much_the_middle_is_left_out() -> None:
+    """A stack trace ends with what has happened."""
+    many = [f"{letter}{other}_x{number}.py" for number in range(9) for letter in "abcdefgh" for other in "klmnop"]
+    question = question_of(" ".join(f"src/{name} call_{name[:5]}()" for name in many))
+    assert (question.paths[0], question.paths[-1]) == (f"src/{many[0]}", f"src/{many[-1]}")
+    assert (question.names[0].containers, question.names[-1].name) == ((many[0][:5],), f"call_{many[-1][:5]}")
+    assert (question.words[0], question.words[-1], len(question.words)) == ("src", "x8", MOST_WORDS)
+
+
 @given(st.text(max_size=300))
 def test_any_text_is_a_question(text: str) -> None:
     question = question_of(text)

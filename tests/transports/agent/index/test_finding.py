@@ -179,6 +179,45 @@ def test_of_very_many_definitions_those_count_that_stand_in_no_other_one() -> No
         assert paths(asked(index, "Pool"))[0] == "src/base.py"
 
 
+def said_by(places: Mapping[str, str]) -> sqlite3.Connection:
+    """Each of these files raises its message; others have all the words, oftener."""
+    raising = {
+        path: f"def check(user):\n    if user:\n        raise Trouble(\n{said}\n        )\n"
+        for path, said in places.items()
+    }
+    words = "basket user empty order reached limit daily"
+    usual = {f"src/{word}_{n}.py": f"{word} = 1\n{words}\n{words}\n" for n in range(8) for word in words.split()}
+    return index_of({**usual, **raising})
+
+
+@pytest.mark.parametrize(
+    "asked_for",
+    [
+        "The basket of this user has reached its daily limit",
+        "shop.Trouble: The basket of this user has reached its daily limit.",
+        '  File "/srv/app/shop.py", line 7, in check\n    raise Trouble(\n'
+        "Trouble: The basket of this user has reached its daily limit.",
+        "THE BASKET OF USER 4711 HAS REACHED ITS DAILY LIMIT",  # a part of it, as a template has it
+        '"has reached its"',  # no word of it tells anything
+        '"basket of this" "daily limit"',
+    ],
+)
+def test_a_message_finds_where_it_is_said_however_often_others_have_its_words(asked_for: str) -> None:
+    message = '            "The basket of this user has "\n            "reached its daily limit."'
+    with closing(said_by({"src/place.py": message})) as index:
+        first = asked(index, asked_for).hits[0]
+    assert first.path == "src/place.py"
+    assert any(reason.said.startswith("has, word for word: ") for reason in first.reasons)
+
+
+def test_only_places_with_what_is_in_quotes_are_found_unless_there_is_none() -> None:
+    with closing(said_by({"src/a.py": '"the basket is empty"', "src/b.py": '"is the basket empty"'})) as index:
+        assert paths(asked(index, '"the basket is empty"', "text")) == ["src/a.py"]
+        assert paths(asked(index, '"basket is" "is empty"', "text")) == ["src/a.py"]
+        assert len(paths(asked(index, '"empty the basket"', "text"))) > 2
+        assert len(paths(asked(index, 'where is "the basket is empty" said', "text"))) > 2
+
+
 def test_a_hit_is_the_definition_with_its_lines_and_says_why(index: sqlite3.Connection) -> None:
     hit = asked(index, "Connection.close").hits[0]
     assert (hit.symbol, hit.kind, hit.first_line, hit.last_line) == ("Connection.close", "method", 9, 12)
