@@ -52,6 +52,14 @@ _OF_SQL = re.compile(
     r"(?i)(\b(?:identified[ \t]+(?:with[ \t]+\w{1,40}[ \t]+)?by|password)[ \t]+)(['\"])([^\s'\"]{4,500})(?=\2)"
 )
 _OF_CURL = re.compile(r"((?<![\w-])(?:-u|--user)[ \t=]*(['\"]?)[\w.@-]{1,80}:)([^\s'\"]{4,500})")
+_OF_CLIENTS = re.compile(
+    r"""(\b(?: (?:mysql|mariadb)[\w-]*[ \t](?:[^\n|;&]{0,300}[ \t])?-p | sshpass[ \t]+-p[ \t]*
+      | redis-cli[ \t](?:[^\n|;&]{0,300}[ \t])?-a[ \t]+ | mongo(?:sh|dump|restore)?[ \t](?:[^\n|;&]{0,300}[ \t])?-p[ \t]*
+      | (?:docker|podman)[ \t]login[ \t](?:[^\n|;&]{0,300}[ \t])?-p[ \t]*
+    )(['"]?)) (?!-) ([^\s'"]{4,500})""",
+    re.VERBOSE,
+)
+"""Where the option of a command is a password, whatever it looks like. mysql takes it only without a blank between."""
 _HEADER = re.compile(r"(?i)\b((?:bearer|basic)\s+)([\w.~+/=-]{12,})")
 _NAMED = re.compile(
     r"""(?<![\w.-])(?P<name>[A-Za-z_][\w.-]{1,80})\\?['"]?(?P<sign>\s*(?::=|[:=])\s*)(?P<quote>b?\\?['"`]?)"""
@@ -111,8 +119,12 @@ _ENDS: Mapping[str, re.Pattern[str]] = {
     }.items()
 }
 """How the names of secrets end, by words that one of them has. Nearly all lines have none, and need no closer look."""
-_HEADS = ("bearer", "basic", "identified", "curl ")
-_HEAD = re.compile(r"(?:bearer|basic)[^\S\n]+[\w.~+/=-]{12}|identified[^\S\n]+(?:by|with)\b|curl[^\S\n][^\n]*-u")
+_CLIENTS = ("mysql", "mariadb", "sshpass", "redis-cli", "mongo", "docker login", "podman login")
+_HEADS = ("bearer", "basic", "identified", "curl ", *_CLIENTS)
+_HEAD = re.compile(
+    r"(?:bearer|basic)[^\S\n]+[\w.~+/=-]{12}|identified[^\S\n]+(?:by|with)\b|curl[^\S\n][^\n]*-u"
+    rf"|(?:{'|'.join(_CLIENTS)})[^\n]*[^\S\n]-[pa]"
+)
 _BEFORE_KEY = (
     *("api", "private", "access", "signing", "session", "secret", "encryption", "master", "auth", "account", "storage"),
     *("license", "deploy", "role", "client"),
@@ -295,6 +307,8 @@ def _of_line(line: str, path: str) -> str:
         line = _OF_SQL.sub(_said, line)
     if "curl" in lowered:
         line = _OF_CURL.sub(_said, line)
+    if " -p" in line or " -a" in line:
+        line = _OF_CLIENTS.sub(_option, line)
     if "va" in lowered or "default" in lowered or "content" in lowered:
         line = _PAIR.sub(_pair_of_yaml if is_yaml(path) else _pair, line)
     if "<" in line or (path and is_markup_of_settings(path)):
@@ -360,6 +374,10 @@ def _user(found: re.Match[str]) -> str:
 def _said(found: re.Match[str]) -> str:
     value = found[found.re.groups]
     return f"{found[0][: -len(value)]}{BLANK}" if unlikely(value) and not is_placeholder(value) else found[0]
+
+
+def _option(found: re.Match[str]) -> str:
+    return found[0] if is_placeholder(found[3]) else f"{found[1]}{BLANK}"
 
 
 def _given_names(line: str) -> str:

@@ -169,6 +169,22 @@ def test_whoever_reads_single_lines_of_the_file_is_told_no_more(path: str, form:
         assert UNLIKELY[0] not in withheld(file_text(path, text.encode(), number, number, 10_000).text, path)
 
 
+OPTIONS = [
+    "mysql -u ada -p{} shop",
+    "mysqldump --single-transaction -p'{}' shop > a.sql",
+    "sshpass -p {} ssh ada@x",
+    "redis-cli -h x -a {} ping",
+    "mongosh mongodb://x -u ada -p {}",
+    'echo | docker login -u ada -p "{}" x.io',
+]
+
+
+@pytest.mark.parametrize("form", OPTIONS)
+def test_a_command_is_given_a_password_which_may_be_a_word(form: str) -> None:
+    for value in (*UNLIKELY, *WORDS):
+        assert withheld(f"a\n{form.format(value)}\nb\n", "a.md") == f"a\n{form.format('***')}\nb\n"
+
+
 PIECES = [
     ("a.py", 'TOKEN = ("{}"\n         "{}"\n         "{}")'),
     ("a.py", "TOKEN = '{}' \\\n        '{}' \\\n        '{}'"),
@@ -311,6 +327,9 @@ ORDINARY = [
     ("a.sh", 'token=$(next2) password="$1" key=value2 PASSWORD_FILE=/run/x2'),
     ("a.csv", "word,token,lemma\n1,running,run\n2,walked2,walk"),
     ("a.txt", "password: what a user types\ntoken: a word of it"),
+    ("a.sh", "mysql -p -u ada; mkdir -p build2; mysqldump -h x -p$PASSWORD shop"),
+    ("a.sh", "mysql -h x | tee -a file2.log; docker run -p 8080:80 x; mongod -p 27017"),
+    ("a.md", "docker login -u ada -p <your-password>"),
     ("a.txt", "src/a1.py:12:5:E501 line too long"),
 ]
 
