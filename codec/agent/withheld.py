@@ -54,7 +54,8 @@ _OF_SQL = re.compile(
 _OF_CURL = re.compile(r"((?<![\w-])(?:-u|--user)[ \t=]*(['\"]?)[\w.@-]{1,80}:)([^\s'\"]{4,500})")
 _OF_CLIENTS = re.compile(
     r"""(\b(?: (?:mysql|mariadb)[\w-]*[ \t](?:[^\n|;&]{0,300}[ \t])?-p | sshpass[ \t]+-p[ \t]*
-      | redis-cli[ \t](?:[^\n|;&]{0,300}[ \t])?-a[ \t]+ | mongo(?:sh|dump|restore)?[ \t](?:[^\n|;&]{0,300}[ \t])?-p[ \t]*
+      | redis-cli[ \t](?:[^\n|;&]{0,300}[ \t])?-a[ \t]+
+      | mongo(?:sh|dump|restore)?[ \t](?:[^\n|;&]{0,300}[ \t])?-p[ \t]*
       | (?:docker|podman)[ \t]login[ \t](?:[^\n|;&]{0,300}[ \t])?-p[ \t]*
     )(['"]?)) (?!-) ([^\s'"]{4,500})""",
     re.VERBOSE,

@@ -3,7 +3,8 @@
 Rules
   - Files that are there to hold secrets are not opened. Nor is anything that is no plain file: even to open it may have
     an effect.
-  - Only the name and the size are kept of a private key, and of a file that is no text or too large.
+  - Only the name and the size are kept of a private key, and of a file that is no text or too large. If that is code,
+    it is said: somebody may look for what is in it.
   - Secrets within a text are withheld before anything is taken out of it.
   - A file that is written to while it is read is read again, a few times. It is kept with the times and size that it
     had before it was read. So if it has changed since, the next scan sees that.
@@ -22,6 +23,7 @@ from codec.agent.file_texts import decoded, is_private_key, is_secret_name
 from codec.agent.files import digest_of
 from codec.agent.index.extracting import extracted
 from codec.agent.index.facts import FileFacts
+from codec.agent.index.file_kinds import file_kind
 from codec.agent.withheld import is_settings, withheld
 from transports.agent.index.writing import TakenFile, file_words
 from transports.folder.rooted import FileEntry, Rooted
@@ -29,6 +31,7 @@ from transports.folder.rooted import FileEntry, Rooted
 LARGEST = 1 << 20
 PARSE_SECONDS = 5.0
 """Of the processor. Whatever takes longer is taken without its syntax."""
+_TOO_LARGE = f"{{}} was left out: it is larger than {LARGEST >> 20} MiB, and only its name can be found."
 TRIES = 3
 UNSURE = -1
 
@@ -61,8 +64,10 @@ def _read(root: Rooted, here: int, names: tuple[str, ...], digest: str | None) -
     if not stat.S_ISREG(status.st_mode):
         return TakenFile(path, None)
     entry = FileEntry.of(status)
-    if is_secret_name(names[-1]) or is_settings(path) or status.st_size > LARGEST:
+    if is_secret_name(names[-1]) or is_settings(path):
         return TakenFile(path, entry)
+    if status.st_size > LARGEST:
+        return TakenFile(path, entry, trouble=_TOO_LARGE.format(path) if file_kind(path) == "code" else "")
     try:
         entry, data = _content(root, here, names)
     except FileNotFoundError:

@@ -132,6 +132,19 @@ async def test_odd_files_are_in_the_index_as_far_as_they_are_text_and_trouble_no
         assert sizes["giant.txt"] == 1_600_000
 
 
+async def test_code_that_is_too_large_is_told_and_no_data(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        large = "int kiwi;\n" * 120_000
+        for path in ("src/all.c", "data.json", "big.min.js", "vendor/all.c", "notes.bin"):
+            house.write(path, large)
+        facts = await house.update()
+        assert facts.troubles == ("src/all.c was left out: it is larger than 1 MiB, and only its name can be found.",)
+        assert (await house.found("all.c"))[0] in ("src/all.c", "vendor/all.c")
+        house.write("src/all.c", "int kiwi;\n")
+        assert (await house.update()).troubles == ()
+        assert await house.found("kiwi") == ["src/all.c"]
+
+
 async def test_names_that_are_not_written_in_utf_8_are_left_out(tmp_path: Path) -> None:
     async with open_indexes(tmp_path) as house:
         house.write("kept.py", "ostrich = 1\n")
