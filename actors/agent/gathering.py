@@ -8,6 +8,7 @@ clients are told about.
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.agent.budget import tokens
 from actors.agent.given import FileHit, FileRefused, Tree
@@ -21,8 +22,8 @@ from codec.agent.findings import numbered
 from codec.agent.index.asking import IndexQuery
 from codec.agent.keywords import keywords, names_or_words
 from codec.agent.likely_tests import likely_tests
-from codec.agent.material import Material
-from codec.agent.symbols import around
+from codec.agent.material import SEVERAL, Material
+from codec.agent.symbols import around, language_of
 from codec.agent.withheld import withheld
 from codec.words import counted, listed, sentences
 
@@ -89,8 +90,30 @@ async def _read(tree: Tree, reading: WantedLines) -> Material | None:
             first, last = (begin, end) if begin < end else (max(1, begin - 2 * AROUND), end + 2 * AROUND)
         found = await tree.read(reading.path, first=first, last=last, most=LONGEST_READING)
     except FileRefused as refused:
+        elsewhere = await _elsewhere(tree, reading.path) if reading.by_its_end else []
+        if len(elsewhere) == 1:
+            return await _read(tree, replace(reading, path=elsewhere[0], by_its_end=False))
+        if elsewhere:
+            return Material(source=reading.path, why=SEVERAL, text="\n".join(elsewhere[:MOST_HITS]))
         return Material(source=reading.path, why=UNREADABLE, text=str(refused)) if reading.asked_for else None
     return _lines(found.path, found.text, found.first_line, reading.why)
+
+
+async def _elsewhere(tree: Tree, path: str) -> list[str]:
+    """The files whose paths end so, as far as they are looked for."""
+    if "/" not in path and not language_of(path):
+        return []  # a word with a dot in it
+    query = IndexQuery(text=path, kind="text", most=MOST_HITS, per_file=1)
+    found = await tree.find(query) if isinstance(tree, IndexedTree) else None
+    if found is not None and found.complete:
+        paths = {hit.path for hit in found.hits}
+    else:
+        try:
+            paths = {each.path for each in await tree.entries(most=MOST_FILES, deep=True)}
+        except FileRefused:
+            return []
+    ends = [each for each in paths if each.lower().endswith(f"/{path.lower()}")]
+    return sorted(ends, key=lambda each: (each.count("/"), each))
 
 
 def _lines(path: str, text: str, first_line: int, why: str) -> Material | None:

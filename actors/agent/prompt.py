@@ -37,7 +37,7 @@ _WRITTEN = re.compile(
     r"(?<![\w@/.:-])(?P<path>(?:\.?[\w-][\w.-]{0,100}/){1,20}[\w-][\w.-]{0,100}|[\w-]{1,100}\.[a-z]{1,5})"
     r"(?::(?P<line>\d{1,6}))?(?![\w/@])"
 )
-"""A path without @: src/main.py, main.py:42. If there is no such file, it was a word."""
+"""A path without @: src/main.py, main.py:42. If there is no such file, it was a word, or the end of a path."""
 WRITTEN, WHY_WRITTEN = "written", "named in the message"
 MOST_NAMED = 5
 NAMED = "named"
@@ -143,6 +143,8 @@ class WantedLines(Struct, frozen=True):
     """What the editor says stands there, saved or not."""
     asked_for: bool = False
     """Whether the user has named it, and so is told if it cannot be read."""
+    by_its_end: bool = False
+    """Whether the path may begin in some folder: whoever writes a message names a file by its name."""
 
 
 def readings(context: EditorContext, command: Command | None) -> tuple[WantedLines, ...]:
@@ -188,9 +190,9 @@ def _written(mention: Mention, command: Command | None) -> WantedLines:
     path = mention.path or ""
     wanted = command == "/explain" and "/" in path
     if mention.line is None:
-        return WantedLines(path, WHY_WRITTEN, asked_for=wanted)
+        return WantedLines(path, WHY_WRITTEN, asked_for=wanted, by_its_end=True)
     line = mention.line + 1
-    return WantedLines(path, WHY_WRITTEN, line, line, whole_definition=True, asked_for=wanted)
+    return WantedLines(path, WHY_WRITTEN, line, line, whole_definition=True, asked_for=wanted, by_its_end=True)
 
 
 def _mentioned(mention: Mention) -> WantedLines | None:
@@ -201,7 +203,8 @@ def _mentioned(mention: Mention) -> WantedLines | None:
     if mention.type == "symbol" and mention.line is not None:
         line = mention.line + 1
         return WantedLines(path, why, line, line, whole_definition=True, asked_for=True)
-    return WantedLines(path, why, asked_for=mention.type != NAMED or "/" in path)
+    is_named = mention.type == NAMED
+    return WantedLines(path, why, asked_for=not is_named or "/" in path, by_its_end=is_named)
 
 
 _WORST = ("error", "warning", "information", "info", "hint", "unknown")

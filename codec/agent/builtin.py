@@ -40,9 +40,9 @@ from codec.agent.findings import (
 )
 from codec.agent.keywords import is_name, keywords, last_part, names_or_words
 from codec.agent.likely_tests import is_test
-from codec.agent.material import INTERJECTIONS, STEERED, Material, parted
+from codec.agent.material import INTERJECTIONS, SEVERAL, STEERED, Material, parted
 from codec.agent.models import CalledTool, Delta, Finished, ModelMessage, ModelRequest, SaidText, ToolCall
-from codec.agent.symbols import definitions
+from codec.agent.symbols import definitions, language_of
 
 MOST_NAMES, MOST_READ, MOST_PROBLEMS = 3, 3, 5
 MOST_ROUNDS = 5
@@ -52,6 +52,7 @@ BEFORE, BEHIND = 8, 32
 
 _PROBLEM = re.compile(r"(?P<path>.+?):(?P<line>\d+):\d+: (?P<severity>\w+): (?P<message>.*)")
 _QUOTED = re.compile(r"[`'\"‘“]([A-Za-z_$][\w$.]*)[`'\"’”]")
+_LINE = re.compile(r":\d+$")
 
 
 class BuiltinQuestion(Struct, frozen=True):
@@ -169,11 +170,10 @@ def _plan(asked: BuiltinQuestion, step: int) -> tuple[str, dict[str, Any]]:
 
 
 def sought(asked: BuiltinQuestion) -> tuple[str, ...]:
-    """The names and words to look for, the most telling first."""
+    """The names and words to look for, the most telling first. A file that is named is shown, and not looked for."""
     words = list(keywords(asked.words))
-    if asked.command is not None:  # a file that is named is shown, and not looked for
-        named = {each.lower() for each in _named_files(asked)}
-        words = [each for each in words if each.lower() not in named]
+    known = {each.lower() for each in (*_named_files(asked), *_of_several(asked.materials))}
+    words = [each for each in words if not any(_is_end(each.lower(), path) for path in known)]
     if asked.command == "/fix":
         quoted = [name for each in _problems(asked.materials) for name in _QUOTED.findall(each.message)]
         words = [*dict.fromkeys(quoted), *words]
@@ -191,7 +191,8 @@ def _known(asked: BuiltinQuestion) -> Findings:
         found for call, text in done if call.name == "read_file" and (found := read_file_text(text)) is not None
     ]
     listed = [read_entries_text(text) for call, text in done if call.name == "list_files"]
-    names, path = tuple(last_part(name) or name for name in sought(asked)), _open_file(asked.materials)
+    names = tuple(name if _is_file(name) else last_part(name) or name for name in sought(asked))
+    path = _open_file(asked.materials)
     stems = (path.rpartition("/")[2].partition(".")[0],) if path else ()
     hits = _once(each for call, text in done if call.name == "search_text" for each in read_hits_text(text))
     return Findings(
@@ -213,6 +214,7 @@ def _known(asked: BuiltinQuestion) -> Findings:
         problems=_problems(asked.materials),
         terminal=next((each.text for each in asked.materials if each.source == "terminal"), None),
         shown=tuple(each for each in _shown(asked.materials)),
+        several=_of_several(asked.materials),
         done=tuple(_done_with_hands(asked)),
     )
 
@@ -230,8 +232,14 @@ def _done(asked: BuiltinQuestion, tool: str) -> list[ToolCall]:
 def _looked_up(names: tuple[str, ...]) -> tuple[str, ...]:
     """The names whose definitions are looked for: those that look like names, or all of a question that has few. Of the
     words of a longer sentence none is likely a name."""
-    likely = tuple(name for name in names if is_name(name) or name[:1].isupper())
-    return (likely or (names if len(names) < MOST_NAMES else ()))[:MOST_NAMES]
+    symbols = tuple(name for name in names if not _is_file(name))
+    likely = tuple(name for name in symbols if is_name(name) or name[:1].isupper())
+    return (likely or (symbols if len(names) < MOST_NAMES else ()))[:MOST_NAMES]
+
+
+def _is_file(name: str) -> bool:
+    """Whether it is one's name: csrf.py is nothing that is called py in something called csrf."""
+    return "." in name and language_of(name) is not None
 
 
 def _names_one(line: str, names: Sequence[str]) -> bool:
@@ -262,10 +270,18 @@ def _shown(materials: tuple[Material, ...]) -> list[Material]:
 
 
 def _named_files(asked: BuiltinQuestion) -> list[str]:
-    """Those that the message names, with @ or without, as far as they are there."""
-    words = {word.lstrip("@").rstrip(".,;:!?") for word in asked.words.split()}
-    paths = dict.fromkeys(each.source.rpartition(":")[0] for each in asked.materials)
-    return [path for path in paths if path in words]
+    """Those that the message names, with @ or without, by their ends, as far as they are there."""
+    words = {_LINE.sub("", word.lstrip("@`'\"(").rstrip(".,;:!?`'\")").lower()) for word in asked.words.split()}
+    paths = dict.fromkeys(each.source.rpartition(":")[0] for each in asked.materials if answers.is_named(each.why))
+    return [path for path in paths if any(_is_end(word, path.lower()) for word in words)]
+
+
+def _of_several(materials: tuple[Material, ...]) -> dict[str, list[str]]:
+    return {each.source: each.text.split("\n") for each in materials if each.why == SEVERAL}
+
+
+def _is_end(word: str, path: str) -> bool:
+    return word == path or path.endswith(f"/{word}")
 
 
 def _open_file(materials: tuple[Material, ...]) -> str | None:

@@ -3,7 +3,7 @@ mentions it, each with file and line; and, plainly, what only a model could do.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from msgspec import Struct
@@ -61,6 +61,8 @@ class Findings(Struct, frozen=True, kw_only=True):
     problems: tuple[ReportedProblem, ...]
     terminal: str | None
     shown: tuple[Material, ...]
+    several: Mapping[str, Sequence[str]] = {}
+    """Of a file that was named, the paths that end so."""
     done: tuple[str, ...] = ()
     """Paragraphs about what was done with hands."""
 
@@ -118,7 +120,11 @@ def _tell(known: Findings) -> list[str]:
 
 
 def _told_names(known: Findings) -> list[str]:
-    parts, defined = [], [each for each in known.definitions if is_meant(each, known.names)]
+    parts = [
+        _names(f"Several files are called `{name}`. Name one of them with its folder:", paths)
+        for name, paths in known.several.items()
+    ]
+    defined = [each for each in known.definitions if is_meant(each, known.names)]
     if not defined and known.definitions:
         defined = list(known.definitions)
         names = listed(f"`{name}`" for name in known.looked_up)

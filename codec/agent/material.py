@@ -17,6 +17,9 @@ ROUNDS_LEFT_OUT = "[Earlier steps of this turn are left out here to save room.]"
 INTERJECTIONS = (STEERED, UPDATED, NO_MORE_TOOLS, ROUNDS_LEFT_OUT)
 """How messages begin that are put into the middle of a turn."""
 
+SEVERAL = "the user has named a file, and the paths of several end so"
+"""Why a material lists them: nobody knows which one is meant."""
+
 
 class Material(Struct, frozen=True, kw_only=True):
     source: str

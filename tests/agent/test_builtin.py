@@ -58,6 +58,26 @@ def test_a_question_is_answered_by_the_definition_its_comment_and_who_mentions_i
     assert [plan.current_step for plan in heard.of(PlanPresented)] == [1, 3]
 
 
+@pytest.mark.parametrize("name", ["auth.py", "`auth.py`", "@src/auth.py", "src/auth.py"])
+def test_a_file_that_is_named_is_told_and_not_looked_for_as_a_name(name: str) -> None:
+    heard = answered(f"What is in {name}?")
+    assert "`src/auth.py:1-6`" in heard.final.message
+    assert "`login` (function, line 4)" in heard.final.message
+    assert "Nothing is called" not in heard.final.message
+    assert "search_symbols" not in heard.final.metadata.tools_used
+
+
+def test_of_several_files_with_the_name_of_one_all_are_told_and_of_none_nothing_else() -> None:
+    files = {**FILES, "web/auth.py": "x = 1\n", "py.py": "def py():\n    pass\n"}
+    heard = answered("/explain auth.py", files)
+    assert heard.final.message.startswith(
+        "Several files are called `auth.py`. Name one of them with its folder:\n\n- `src/auth.py`\n- `web/auth.py`"
+    )
+    assert answered("What is in gone.py?", files).final.message.startswith(
+        "I found nothing in the workspace about `gone.py`."
+    )
+
+
 def test_names_alone_are_looked_up_if_there_are_any_and_words_only_if_they_are_few() -> None:
     def looked_up(question: str) -> list[str]:
         done = [each for each in answered(question).of(ToolExecute) if each.status == "started"]

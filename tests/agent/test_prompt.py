@@ -25,7 +25,7 @@ from codec.agent.context import (
     TextSelection,
     VisibleRange,
 )
-from codec.agent.material import Material
+from codec.agent.material import SEVERAL, Material
 from tests.agent.turn_kit import MemoryTree
 
 FILES = {
@@ -147,6 +147,25 @@ def test_a_file_that_the_user_names_and_that_cannot_be_read_is_told() -> None:
     found = gathered(EditorContext(mentions=mentions), None)
     assert [source for source, why in found if why != UNREADABLE] == ["src/app.py:1-3"]
     assert [source for source, why in found if why == UNREADABLE] == list(paths[:3])
+
+
+@pytest.mark.parametrize(
+    ("message", "sources"),
+    [
+        ("what is in auth.py?", ["src/auth.py:1-9"]),
+        ("what does Auth.py:5 do?", ["src/auth.py:4-6"]),
+        ("@auth.py", ["src/auth.py:1-9"]),
+        ("deep/er.py", ["a/deep/er.py:1-1"]),
+        ("and er.py?", ["er.py"]),  # there are two: the model is told
+        ("see app.route and 3.14", []),
+        ("src/app.py", ["src/app.py:1-3"]),
+    ],
+)
+def test_a_file_is_named_by_the_end_of_its_path_if_there_is_only_one(message: str, sources: list[str]) -> None:
+    files = {**FILES, "a/deep/er.py": "x = 1\n", "b/er.py": "x = 2\n", "c/app.route": "no code"}
+    found = gathered(with_named(message, EditorContext()), None, files)
+    assert [source for source, _ in found] == sources
+    assert [why for _, why in found].count(SEVERAL) == sources.count("er.py")
 
 
 def test_what_the_editor_shows_and_what_may_be_no_file_is_left_out_if_it_cannot_be_read() -> None:
