@@ -118,9 +118,13 @@ class IpcDesk:
         return encoder.encode(await self._ask(partial(WindowAsked, wanted)))
 
     async def detail(self, id: str) -> bytes | None:  # noqa: A002 - as in the contract
-        """None: there is no such request."""
+        """None: there is no such request. A desk that another server has does not know."""
         detail = await self._ask(partial(DetailAsked, id))
-        return None if detail is None else encoder.encode(detail)
+        if detail is not None:
+            return encoder.encode(detail)
+        if trouble := troubles_of_the_ends(self._registry):
+            raise KernelError(f"this server does not know whether there is a request {id[:128]!r}: {' '.join(trouble)}")
+        return None
 
     async def totals(self) -> bytes:
         await self._catch_up()

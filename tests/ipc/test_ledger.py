@@ -164,10 +164,13 @@ async def test_an_end_that_another_server_has_is_told_where_the_desk_is_shown_an
         await trio.sleep(2 * LOOK_SECONDS)
         assert (await totals(house)).down == "Process 7 answers the requests."
         assert b"troupe_ipc_base_up 1.0" in await house.desk.metrics()
+        with pytest.raises(KernelError, match=r"does not know whether .* 'nobody': Process 7 answers the requests\."):
+            await house.desk.detail("nobody")
         well, said = await house.desk.health()
         assert not well
         assert msgspec.json.decode(said, type=DeskHealth).trouble == ("Process 7 answers the requests.",)
         journal.other_client = None
+        assert await house.desk.detail("nobody") is None
         await trio.sleep(2 * LOOK_SECONDS)
         assert (await totals(house)).down == ""
         assert (await house.desk.health())[0]
