@@ -121,10 +121,10 @@ def chosen_lines(place: LivePlace, words: Sequence[str], most: int = SHOWN_LINES
     shown = withheld(place.text.text, place.hit.path).removesuffix("\n").split("\n")
     lowered = [word.lower() for word in words]
     held = [(sum(word in line.lower() for word in lowered), -at) for at, line in enumerate(shown)]
-    chosen = {-at for count, at in sorted(held, reverse=True)[:most] if count}
+    chosen = [-at for count, at in sorted(held, reverse=True) if count]
     if place.hit.symbol or not chosen:
-        chosen.add(0)
-    numbers = sorted(chosen)[:most]
+        chosen.insert(0, 0)
+    numbers = sorted([*dict.fromkeys(chosen)][:most])  # too many: those with the fewest words are left out
     return tuple(FoundLine(place.first + at, cut_line(shown[at])) for at in numbers)
 
 
