@@ -57,6 +57,13 @@ _OF_CLIENTS = re.compile(
       | redis-cli[ \t](?:[^\n|;&]{0,300}[ \t])?-a[ \t]+
       | mongo(?:sh|dump|restore)?[ \t](?:[^\n|;&]{0,300}[ \t])?-p[ \t]*
       | (?:docker|podman)[ \t]login[ \t](?:[^\n|;&]{0,300}[ \t])?-p[ \t]*
+      | twine[ \t]upload[ \t](?:[^\n|;&]{0,300}[ \t])?-p[ \t]+
+      | (?:un)?zip[ \t](?:[^\n|;&]{0,300}[ \t])?-P[ \t]*
+      | 7z[a-z]?[ \t](?:[^\n|;&]{0,300}[ \t])?-p
+      | sqlcmd[ \t](?:[^\n|;&]{0,300}[ \t])?-P[ \t]*
+      | ldap(?:search|add|modify|delete|passwd|whoami)[ \t](?:[^\n|;&]{0,300}[ \t])?-w[ \t]*
+      | (?:keytool|jarsigner)[ \t](?:[^\n|;&]{0,300}[ \t])?-(?:(?:src|dest)?(?:store|key)pass|new)[ \t]+
+      | openssl[ \t](?:[^\n|;&]{0,300}[ \t])?(?:-k[ \t]+|-pass(?:in|out)?[ \t]+['"]?pass:)
     )(['"]?)) (?!-) ([^\s'"]{4,500})""",
     re.VERBOSE,
 )
@@ -120,11 +127,14 @@ _ENDS: Mapping[str, re.Pattern[str]] = {
     }.items()
 }
 """How the names of secrets end, by words that one of them has. Nearly all lines have none, and need no closer look."""
-_CLIENTS = ("mysql", "mariadb", "sshpass", "redis-cli", "mongo", "docker login", "podman login")
+_CLIENTS = (
+    *("mysql", "mariadb", "sshpass", "redis-cli", "mongo", "docker login", "podman login", "twine upload", "zip", "7z"),
+    *("sqlcmd", "ldap", "keytool", "jarsigner", "openssl"),
+)
 _HEADS = ("bearer", "basic", "identified", "curl ", *_CLIENTS)
 _HEAD = re.compile(
     r"(?:bearer|basic)[^\S\n]+[\w.~+/=-]{12}|identified[^\S\n]+(?:by|with)\b|curl[^\S\n][^\n]*-u"
-    rf"|(?:{'|'.join(_CLIENTS)})[^\n]*[^\S\n]-[pa]"
+    rf"|(?:{'|'.join(_CLIENTS)})[^\n]*[^\S\n]-[pawksdn]"
 )
 _BEFORE_KEY = (
     *("api", "private", "access", "signing", "session", "secret", "encryption", "master", "auth", "account", "storage"),
@@ -308,7 +318,7 @@ def _of_line(line: str, path: str) -> str:
         line = _OF_SQL.sub(_said, line)
     if "curl" in lowered:
         line = _OF_CURL.sub(_said, line)
-    if " -p" in line or " -a" in line:
+    if " -" in line and any(client in lowered for client in _CLIENTS):
         line = _OF_CLIENTS.sub(_option, line)
     if "va" in lowered or "default" in lowered or "content" in lowered:
         line = _PAIR.sub(_pair_of_yaml if is_yaml(path) else _pair, line)

@@ -176,6 +176,14 @@ OPTIONS = [
     "redis-cli -h x -a {} ping",
     "mongosh mongodb://x -u ada -p {}",
     'echo | docker login -u ada -p "{}" x.io',
+    "twine upload -u ada -p {} dist/*",
+    "zip -r -P {} a.zip b",
+    "7z a -p{} a.7z b",
+    "sqlcmd -S x -U sa -P {}",
+    "ldapsearch -D cn=ada -w {} uid",
+    "keytool -list -keystore a.jks -storepass {}",
+    "openssl enc -aes-256-cbc -k {} -in a",
+    "openssl rsa -in a -passin pass:{}",
 ]
 
 
