@@ -7,7 +7,7 @@ from typing import get_args
 
 from msgspec import Struct
 
-from codec.agent.index.asking import LONGEST_QUERY, SearchKind
+from codec.agent.index.asking import SearchKind
 from program import places, values
 
 ASK = "ask the agent about the files of a folder, here in the terminal"
@@ -94,8 +94,8 @@ def read_search(asked: argparse.Namespace, refuse: Callable[[str], object]) -> S
     words = " ".join(asked.words).strip()
     workspace = asked.workspace or places.here()
     _refuse_bytes(refuse, words, workspace)
-    if not words or len(words) > LONGEST_QUERY:
-        refuse(f"expected words to look for, {LONGEST_QUERY} characters at most")
+    if not words:
+        refuse("expected words to look for")
     return SearchFolder(
         words=words,
         workspace=workspace,

@@ -21,12 +21,12 @@ from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path, PurePath
 from typing import TextIO
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, quote_plus, urlencode
 
 import msgspec
 import trio
 
-from codec.agent.index.asking import SearchResult, SearchResults
+from codec.agent.index.asking import LONGEST_QUERY, SearchResult, SearchResults
 from codec.agent.workspaces import IndexStatus, WorkspaceFact
 from codec.printable import printable
 from program import streams
@@ -44,6 +44,8 @@ BAR = 30
 MOST_LINES = 4
 MOST_RESULTS = 100
 """Of which those below a folder are chosen: as many as a server gives."""
+LONGEST_ADDRESS = 6_000
+"""Bytes of the words in it. The server reads no line of a request that is much longer."""
 _BOLD, _FAINT, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
@@ -63,12 +65,25 @@ async def _search(
                 if not command.now:
                     await _until_ready(visitor, workspace.id, status)
                 most = MOST_RESULTS if below else command.most
-                asked = urlencode({"q": command.words, "kind": command.kind, "most": most})
+                words = end_of(command.words)
+                if len(words) < len(command.words):
+                    status.say(f"Only the last {len(words):,} characters are searched for.")
+                asked = urlencode({"q": words, "kind": command.kind, "most": most})
                 answer = await visitor.ask("GET", f"workspaces/{quote(workspace.id, safe='')}/search?{asked}")
                 status.clear()
             return _show(command, answer, below, out, status, colours)
         status.clear()
         return stop.code
+
+
+def end_of(words: str) -> str:
+    """As much of their end as a question may have, and its address: a stack trace ends with what has happened."""
+    room = LONGEST_ADDRESS
+    for taken, letter in enumerate(reversed(words)):
+        room -= len(quote_plus(letter))
+        if room < 0 or taken == LONGEST_QUERY:
+            return words[len(words) - taken :]
+    return words
 
 
 async def _workspace_of(visitor: Visitor, folder: Path) -> tuple[WorkspaceFact, str]:
