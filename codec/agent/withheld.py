@@ -133,9 +133,11 @@ _CLIENTS = (
 )
 _HEADS = ("bearer", "basic", "identified", "curl ", *_CLIENTS)
 _HEAD = re.compile(
-    r"(?:bearer|basic)[^\S\n]+[\w.~+/=-]{12}|identified[^\S\n]+(?:by|with)\b|curl[^\S\n][^\n]*-u"
-    rf"|(?:{'|'.join(_CLIENTS)})[^\n]*[^\S\n]-[pawksdn]"
+    r"(?:bearer|basic)[^\S\n]+[\w.~+/=-]{12}|identified[^\S\n]+(?:by|with)\b|curl[^\S\n][^\n]{0,300}-u"
+    rf"|(?:{'|'.join(_CLIENTS)})[^\n]{{0,300}}[^\S\n]-[pawksdn]"
 )
+"""Each looks no further than a command is long: a line may have a million letters, and one of these words again and
+again."""
 _BEFORE_KEY = (
     *("api", "private", "access", "signing", "session", "secret", "encryption", "master", "auth", "account", "storage"),
     *("license", "deploy", "role", "client"),

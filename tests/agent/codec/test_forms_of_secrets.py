@@ -193,6 +193,14 @@ def test_a_command_is_given_a_password_which_may_be_a_word(form: str) -> None:
         assert withheld(f"a\n{form.format(value)}\nb\n", "a.md") == f"a\n{form.format('***')}\nb\n"
 
 
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("word", ["mysql ", "curl ", "zip ", "openssl", "identified ", "basic "])
+def test_a_long_line_of_nothing_but_commands_is_read_in_no_time(word: str) -> None:
+    """Half a minute would be a hundred times what it takes; looking to the end of the line for each takes hours."""
+    text = word * (1_000_000 // len(word))
+    assert withheld(text, "a.txt") == text
+
+
 PIECES = [
     ("a.py", 'TOKEN = ("{}"\n         "{}"\n         "{}")'),
     ("a.py", "TOKEN = '{}' \\\n        '{}' \\\n        '{}'"),
