@@ -268,6 +268,8 @@ def _places(
     for chunk in chunks[: 4 * per_file]:
         value, inner = own.pop(chunk.id) if chunk.id in own else _NO_SYMBOL
         first, last = (inner.line, inner.last) if inner is not None else (chunk.first, chunk.last)
+        if chunk.verbatim:  # it may stand beside the definition
+            first, last = min(first, chunk.first), max(last, chunk.last)
         place = RankedPlace(file=file, first=first, last=last, score=0.0, chunk=chunk, symbol=inner, worth=value)
         places.append((chunk.score + value, place))
     for worth, symbol in [*own.values(), *alone]:

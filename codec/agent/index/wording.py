@@ -18,6 +18,8 @@ from codec.agent.index.question import CARRY_NOTHING, LONGEST, asked_part, both_
 MOST_QUOTED = 4
 MOST_WINDOWS = 64
 WIDE = 4
+FEWEST = 3
+"""Pieces of a line, with blanks between. One or two long names are no wording: they are looked for as names."""
 TELLING = 2
 """Words of a window that carry something: "is to be in" may stand anywhere."""
 
@@ -49,7 +51,7 @@ def wording_of(text: str) -> AskedWording:
     parted = [words_apart(each) for each in found if len(each.split()) > 1]
     quoted = [words for words in parted if len(words) > 1 and max(map(len, words)) <= LONGEST][:MOST_QUOTED]
     windows = [window for words in quoted for window in _windows(words)]
-    for line in text.splitlines():
+    for line in (each for each in text.splitlines() if len(each.split()) >= FEWEST):
         windows += (each for each in _windows(words_apart(line)) if len(each) == WIDE and _tells(each))
     alone = not words_apart(_QUOTED.sub("", text))
     return AskedWording(

@@ -36,7 +36,8 @@ def test_what_a_question_of_nothing_but_quotes_must_find(text: str, quoted: tupl
     [
         ("The cart of user 7 is empty.", ("the cart of user", "cart of user 7", "of user 7 is", "user 7 is empty")),
         ("ValueError: bad port", ()),  # three words are found by themselves
-        ("cart_total(pool.size)", ("cart total pool size",)),
+        ("if cart_total(pool.size): close", ("if cart total pool", "cart total pool size", "total pool size close")),
+        ("the_cart_of_pool_total Reader.socket_of_shelf_is_closed", ()),  # names
         ("it is to be in the cart", ()),  # anybody writes so
         ('see "of the" cart', ("of the", "see of the cart")),  # but it is in quotes
         ("cart and pool\nsocket and door", ()),  # of two lines

@@ -210,6 +210,17 @@ def test_a_message_finds_where_it_is_said_however_often_others_have_its_words(as
     assert any(reason.said.startswith("has, word for word: ") for reason in first.reasons)
 
 
+def test_what_a_place_has_word_for_word_stands_in_its_lines() -> None:
+    """Also if the definition that the question names is another one of the same chunk."""
+    text = 'def basket():\n    return []\n\n\ndef other():\n    raise Trouble("the limit of today is reached")\n'
+    with closing(index_of({**TREE, "src/place.py": text})) as index:
+        hit = asked(index, "basket() says: the limit of today is reached").hits[0]
+    assert (hit.path, hit.symbol) == ("src/place.py", "basket")
+    (said,) = [reason.said for reason in hit.reasons if reason.said.startswith("has, word for word: ")]
+    shown = " ".join(text.splitlines()[hit.first_line - 1 : hit.last_line])
+    assert said.removeprefix("has, word for word: ") in shown
+
+
 def test_only_places_with_what_is_in_quotes_are_found_unless_there_is_none() -> None:
     with closing(said_by({"src/a.py": '"the basket is empty"', "src/b.py": '"is the basket empty"'})) as index:
         assert paths(asked(index, '"the basket is empty"', "text")) == ["src/a.py"]
