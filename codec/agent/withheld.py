@@ -131,13 +131,13 @@ _CLIENTS = (
     *("mysql", "mariadb", "sshpass", "redis-cli", "mongo", "docker login", "podman login", "twine upload", "zip", "7z"),
     *("sqlcmd", "ldap", "keytool", "jarsigner", "openssl"),
 )
-_HEADS = ("bearer", "basic", "identified", "curl ", *_CLIENTS)
+_COMMANDS = ("curl ", *_CLIENTS)
+"""Anywhere in the line behind one of these may be an option. If there is none, nor is one behind the next of them."""
+_HEADS = ("bearer", "basic", "identified", *_COMMANDS)
 _HEAD = re.compile(
-    r"(?:bearer|basic)[^\S\n]+[\w.~+/=-]{12}|identified[^\S\n]+(?:by|with)\b|curl[^\S\n][^\n]{0,300}-u"
-    rf"|(?:{'|'.join(_CLIENTS)})[^\n]{{0,300}}[^\S\n]-[pawksdn]"
+    r"(?:bearer|basic)[^\S\n]+[\w.~+/=-]{12}|identified[^\S\n]+(?:by|with)\b|curl[^\S\n][^\n]*-u"
+    rf"|(?:{'|'.join(_CLIENTS)})[^\n]*[^\S\n]-[pawksdn]"
 )
-"""Each looks no further than a command is long: a line may have a million letters, and one of these words again and
-again."""
 _BEFORE_KEY = (
     *("api", "private", "access", "signing", "session", "secret", "encryption", "master", "auth", "account", "storage"),
     *("license", "deploy", "role", "client"),
@@ -259,7 +259,10 @@ def _closer(text: str) -> dict[int, int]:
     for word in _HEADS:
         at = lowered.find(word)
         while at >= 0:
-            at = _line_around(text, at, ends) if _HEAD.match(lowered, at) is not None else at + len(word)
+            if _HEAD.match(lowered, at) is not None:
+                at = _line_around(text, at, ends)
+            else:  # a line may have a million letters, and such a word again and again
+                at = _end_of_line(text, at) if word in _COMMANDS else at + len(word)
             at = lowered.find(word, at)
     return ends
 
@@ -273,11 +276,14 @@ def _is_secret_key(lowered: str, at: int) -> bool:
 
 def _line_around(text: str, at: int, ends: dict[int, int]) -> int:
     """Its end."""
-    end = text.find("\n", at)
-    if end < 0:
-        end = len(text)
+    end = _end_of_line(text, at)
     ends[text.rfind("\n", 0, at) + 1] = end
     return end
+
+
+def _end_of_line(text: str, at: int) -> int:
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
 
 
 def _by_lines(text: str, ends: Mapping[int, int], path: str = "") -> str:

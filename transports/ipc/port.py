@@ -8,7 +8,8 @@ POST /requests     submits requests             POST /requeue /cancel /archive /
 WS   /live         see codec/ipc/desk.py
 
 A wrong order is answered with a sentence and 400, too much at once with 413, and an order that nobody is there to carry
-out with 503. A page of another server may neither read nor order anything: the door checks Host and Origin.
+out with 503; so is a request that this server does not know, if another one has the desk. A page of another server may
+neither read nor order anything: the door checks Host and Origin.
 """
 
 from collections.abc import Mapping

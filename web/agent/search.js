@@ -107,15 +107,16 @@ class AgentSearch extends HouseElement {
       && (symbol || line === chosen.first_line)) : -1;
     this.#found = results;
     this.#at = Math.max(0, kept);
-    this.#list.replaceChildren(...results.map((found, at) => this.#row(found, at)));
+    const words = this.words;
+    this.#list.replaceChildren(...results.map((found, at) => this.#row(found, at, words)));
     const count = `${results.length === 1 ? "1 place" : `${format.count(results.length)} places`} in ${Math.max(1, Math.round(milliseconds))} ms`;
-    const cut = this.#field.value.trim() === this.words ? "" : `Only the last ${format.count([...this.words].length)} characters are searched for.`;
+    const cut = this.#field.value.trim() === words ? "" : `Only the last ${format.count([...words].length)} characters are searched for.`;
     put(this.#said, [results.length ? count : message || "Nothing was found.", results.length ? message : "", cut].filter(Boolean).join(" · "));
     this.#said.classList.remove("wrong");
     this.#shownFor = query;
     this.#mark();
     if (!again) this.#list.scrollTop = 0;
-    const early = query === this.words ? this.#early : null;
+    const early = query === words ? this.#early : null;
     this.#early = null;
     if (early) this.#take(0, early === "copy");
   }
@@ -139,15 +140,15 @@ class AgentSearch extends HouseElement {
     this.#mark();
   }
 
-  /** @param {Found} found @param {number} at */
-  #row(found, at) {
+  /** @param {Found} found @param {number} at @param {string} words those that are marked */
+  #row(found, at, words) {
     const { path, first_line: line, symbol, kind, reasons, lines } = found;
     const slash = path.lastIndexOf("/") + 1;
     return h("li", { id: `agent-found-${at}`, role: "option", "data-at": String(at), "data-key": `found ${path}:${line}:${symbol}` },
       h("div.place", {}, h("span.path", { title: path }, h("span.folder", {}, ...visible(path.slice(0, slash))), h("b", {}, ...visible(path.slice(slash))), `:${line}`),
         symbol ? h("span.symbol", {}, kind ? h("span.kind", {}, kind) : "", h("code", {}, symbol)) : ""),
       lines.length ? h("pre", {}, ...outdented(lines.slice(0, MOST_LINES)).map(({ number, text }) =>
-        h("span.line", {}, h("span.number", { ariaHidden: "true" }, String(number)), ...marked(text, this.words)))) : "",
+        h("span.line", {}, h("span.number", { ariaHidden: "true" }, String(number)), ...marked(text, words)))) : "",
       reasons.length ? h("p.why", {}, reasons.slice(0, MOST_REASONS).map(({ said }) => said).join(" · ")) : "");
   }
 

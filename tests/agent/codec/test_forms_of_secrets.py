@@ -193,6 +193,13 @@ def test_a_command_is_given_a_password_which_may_be_a_word(form: str) -> None:
         assert withheld(f"a\n{form.format(value)}\nb\n", "a.md") == f"a\n{form.format('***')}\nb\n"
 
 
+@pytest.mark.parametrize("form", ["curl {} -u ada:{}", "curl x; curl {} -u ada:{}", "mysql {}; mysql -p{} shop"])
+def test_an_option_may_stand_far_behind_its_command(form: str) -> None:
+    far = "-H 'Accept: text/plain' " * 40
+    for value in UNLIKELY:
+        assert withheld(f"{form.format(far, value)}\n", "a.sh") == f"{form.format(far, '***')}\n"
+
+
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize("word", ["mysql ", "curl ", "zip ", "openssl", "identified ", "basic "])
 def test_a_long_line_of_nothing_but_commands_is_read_in_no_time(word: str) -> None:

@@ -73,7 +73,6 @@ class AskedIndex:
 
     def findings(self) -> IndexFindings:
         kind, question = self._query.kind, self._question
-        wording = wording_of(self._query.text)
         stages: list[StageCount] = []
         symbols: list[FoundSymbol] = []
         chunks: list[FoundChunk] = []
@@ -89,6 +88,7 @@ class AskedIndex:
             symbols = self._symbols()
             stages.append(StageCount("symbol_search", len(symbols)))
         if kind in ("all", "text"):
+            wording = wording_of(self._query.text)
             search = TextSearch(self._connection, question.words, self._total, self._weights, wording.quoted)
             chunks = next(filter(None, map(self._files.known, search.tries())), [])
             chunks = verbatim_more(chunks, search.word_for_word(wording, chunks), self._total, self._weights)

@@ -70,7 +70,7 @@ class TextSearch:
         if counted and not counted[-1].rows and len(counted[-1].word) > 1:
             counted[-1] = self._counted(counted[-1].word, f"{counted[-1].phrase}*")
         self._there = [each for each in counted if each.rows]
-        self._quotes = self._found_quotes(list(map(quoted, quotes)))
+        self._quotes = self._found_quotes(quotes)
         self._words: list[CountedWord] = []
         """Those that were last looked for."""
 
@@ -190,7 +190,7 @@ class TextSearch:
 
     def _found_quotes(self, quotes: Sequence[str]) -> str:
         """What every chunk must have; empty, if there is none that has all of it."""
-        every = " AND ".join(quotes)
+        every = " AND ".join(map(quoted, quotes))
         return every if every and self._counted("", every).rows else ""
 
     def _counted(self, word: str, phrase: str) -> CountedWord:
