@@ -105,7 +105,7 @@ async def _elsewhere(tree: Tree, path: str) -> list[str]:
         return []  # a word with a dot in it
     query = IndexQuery(text=path, kind="text", most=MOST_HITS, per_file=1)
     found = await tree.find(query) if isinstance(tree, IndexedTree) else None
-    if found is not None and found.complete:
+    if found is not None and found.is_whole:
         paths = {hit.path for hit in found.hits}
     else:
         try:
@@ -185,7 +185,7 @@ async def retrieve(
             part = _lines(place.text.path, place.text.text, place.first, why)
             if part is not None:
                 pairs.append((_item(part, place.hit.score), part))
-    if found is None or not found.complete or not pairs:
+    if found is None or not found.is_whole or not pairs:
         plain, why_not = (tree.plain, tree.why_not) if isinstance(tree, IndexedTree) else (tree, "")
         hits = await plain.search(words, most=MOST_HITS)
         stages.append(_plain_stage(words, len(hits), why_not))

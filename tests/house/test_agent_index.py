@@ -179,3 +179,37 @@ async def test_nobody_beside_notices_that_a_big_index_is_built(tmp_path: Path) -
         assert busy < quiet + 0.25, (quiet, busy, len(took))
         assert restarts(house) == {}
         assert house.stop() == 0
+
+
+async def test_the_first_question_after_a_start_finds_what_was_renamed_written_and_deleted_meanwhile(
+    tmp_path: Path,
+) -> None:
+    root = project(tmp_path / "work", 300)
+    with server(tmp_path / "house") as house:
+        house.ready()
+        work = await Indexed.registered(house, root, auto_index=True)
+        await work.ready()
+        assert house.stop() == 0
+    for life, first in enumerate(("renamed", "written", "deleted", "folder", "below")):
+        renamed, written, deleted = (f"package{life}/module{life + 20 * each}.py" for each in range(3))
+        root.joinpath(renamed).rename(root / f"package{life}/other_name.py")
+        root.joinpath(written).write_text(f"def anew_{life}():\n    pass\n")
+        root.joinpath(deleted).unlink()
+        root.joinpath(f"package{life + 10}").rename(root / f"moved{life}")
+        wanted = {
+            "renamed": (f"compute_total_{life}", f"package{life}/other_name.py", renamed),
+            "written": (f"anew_{life}", written, ""),
+            "deleted": (f"compute_total_{life + 40}", "", deleted),
+            "folder": (f"compute_total_{life + 10}", f"moved{life}/module{life + 10}.py", f"package{life + 10}/"),
+            "below": (f"moved{life}", f"moved{life}/module{life + 30}.py", f"package{life + 10}/"),
+        }
+        with server(tmp_path / "house") as house:
+            house.ready()
+            again = Indexed(house, work.id)
+            for asked in (first, *wanted):
+                words, now, before = wanted[asked]
+                found = await again.found(words)
+                assert not now or now in found, (asked, life)
+                assert not before or not any(path.startswith(before) for path in found), (asked, life)
+            house.process.kill()
+            house.ended()

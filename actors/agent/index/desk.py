@@ -198,10 +198,9 @@ class IndexDesk:
                 results = await _filled_up(read, words, results, most)
             elif not results and (gone := await _refusal_of(tree)):
                 found, message = msgspec.structs.replace(found, complete=False), gone
-            elif not results:
-                message = sentences(f"Nothing was found for {words}.", found.by_words_only)
             else:
-                message = found.by_words_only
+                nothing = "" if results else f"Nothing was found for {words}."
+                message = sentences(nothing, found.by_words_only, found.behind)
             answer = SearchResults(
                 query=words,
                 results=tuple(results[:most]),

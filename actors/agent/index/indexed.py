@@ -47,16 +47,16 @@ class IndexedTree:
 
     async def search(self, words: Sequence[str], *, most: int = 50) -> Sequence[FileHit]:
         """Text that the index splits otherwise than it is sought is found by reading."""
-        hits, complete = await self._indexed(words, "text", most)
-        if complete and hits:
+        hits, whole = await self._indexed(words, "text", most)
+        if whole and hits:
             return hits
         return await self._filled_up(words, hits, most)
 
     async def defining(self, name: str, most: int) -> Sequence[FileHit]:
-        """Files that define the name, or names like it, as far as the index knows; and if it is not complete or knows
+        """Files that define the name, or names like it, as far as the index knows; and if it does not know all or knows
         none, files that have it."""
-        hits, complete = await self._indexed([name], "symbols", most)
-        if complete and hits:
+        hits, whole = await self._indexed([name], "symbols", most)
+        if whole and hits:
             return hits
         return await self._filled_up([name], hits, most)
 
@@ -106,7 +106,7 @@ class IndexedTree:
         for hit in found.hits:
             paths.setdefault(hit.path, hit)
         hits = [await self._shown(hit, words) for hit in list(paths.values())[: min(most, MOST_READ)]]
-        return [hit for hit in hits if hit is not None], found.complete
+        return [hit for hit in hits if hit is not None], found.is_whole
 
     async def _shown(self, hit: IndexHit, words: Sequence[str]) -> FileHit | None:
         try:

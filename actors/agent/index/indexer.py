@@ -267,6 +267,7 @@ class Indexer(Actor[Heard]):
             self._facts = facts
             if not self._changes:
                 self._trouble = ""
+            self._questions.opened(complete=facts.complete)
             self._move(IndexerEvent.OPENED)
             self._begin_soon()
             self._change()
@@ -283,6 +284,7 @@ class Indexer(Actor[Heard]):
         if sentence != self._trouble:
             logger.warning("the index of %s: %s", self._known.path, sentence)
         self._trouble = sentence
+        self._questions.compared(sentence)
         self._failed_at = trio.current_time()
         self._move(IndexerEvent.FAIL)
         again = growing_wait(AGAIN_SECONDS, self._failures, LONGEST_AGAIN)
@@ -387,6 +389,7 @@ class Indexer(Actor[Heard]):
     def _over(self, facts: IndexFacts) -> None:
         self._failures, self._trouble, self._loud = 0, "", False
         self._facts = facts
+        self._questions.compared()
         self._move(IndexerEvent.DONE)
         self._embedding.want()
         self._begin_soon()

@@ -33,8 +33,8 @@ def ran(findings: IndexFindings, words: Sequence[str]) -> list[RanStage]:
     for each in findings.stages:
         if each.stage == "reranking":
             sentence = f"Ordered {counted(each.count, 'place')} by how likely they are meant"
-            if findings.by_words_only:
-                sentence = sentences(sentence, findings.by_words_only)
+            if findings.by_words_only or findings.behind:
+                sentence = sentences(sentence, findings.by_words_only, findings.behind)
         elif each.count:
             one, many = _FOUND[each.stage]
             sentence = f"Found {counted(each.count, one, many)} for {named}"

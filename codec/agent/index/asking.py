@@ -66,8 +66,15 @@ class IndexFindings(Struct, frozen=True, kw_only=True):
     """What was looked for."""
     by_words_only: str = ""
     """Why nothing was found by its meaning, though there is a model for it: a sentence."""
+    behind: str = ""
+    """Why what was found may not be as the disk is now: a sentence."""
     other_vectors: bool = False
     """Whether the vectors are those of another model, and have to be made anew."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the index knew all that is on the disk."""
+        return self.complete and not self.behind
 
 
 # -- over HTTP

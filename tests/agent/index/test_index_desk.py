@@ -22,6 +22,7 @@ from actors.agent.index.desk import (
     IndexDesk,
 )
 from actors.agent.index.following import FOLLOW_SECONDS
+from actors.agent.index.questions import COMPARING
 from actors.agent.index.searching import FIND_SECONDS
 from actors.agent.index.telling import HIDDEN
 from actors.agent.messages import WORKSPACES, ChangePolicy
@@ -332,6 +333,7 @@ async def test_a_search_says_why_it_went_by_the_words_only(
 ) -> None:
     async with desk() as (house, asked, fact):
         index = house.index(fact)
+        index.seconds = 0.1
         index.facts_now = IndexFacts(complete=complete)
         hits = [IndexHit(path="src/a.py", first_line=1, last_line=1, score=1.0)]
 
@@ -344,6 +346,19 @@ async def test_a_search_says_why_it_went_by_the_words_only(
         for _ in ("with a hit", "without"):
             answer = read(await asked.search(fact.id, "word", kind, 10))
             assert answer["message"].endswith("Why it did.")
+
+
+async def test_a_search_says_that_something_may_be_missing_while_the_index_is_compared_with_the_disk(
+    autojump_clock: MockClock
+) -> None:
+    async with desk() as (house, asked, fact):
+        index = house.index(fact)
+        index.facts_now, index.seconds = IndexFacts(complete=True), 60
+        answer = read(await asked.search(fact.id, "word", "all", 10))
+        assert answer["message"] == COMPARING
+        assert [each["path"] for each in answer["results"]] == ["src/a.py"]
+        await trio.sleep(60)
+        assert read(await asked.search(fact.id, "word", "all", 10))["message"] == ""
 
 
 async def test_no_status_names_a_file_that_the_policy_hides(autojump_clock: MockClock) -> None:

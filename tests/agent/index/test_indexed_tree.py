@@ -47,13 +47,19 @@ FOUND = IndexFindings(
 
 
 async def tree_of(
-    house: IndexHouse, files: dict[str, str], found: IndexFindings | None, policy: Policy | None = None
+    house: IndexHouse,
+    files: dict[str, str],
+    found: IndexFindings | None,
+    policy: Policy | None = None,
+    seconds: float = 0.1,
 ) -> IndexedTree:
+    """`seconds`: that its comparison with the disk takes."""
     fact = await house.register()
     index = house.index(fact)
     policy = policy or Policy(blocked_globs=("secret/**",))
     if found is not None:
         index.facts_now = IndexFacts(complete=found.complete, total_files=4, indexed_files=4)
+        index.seconds = seconds
 
         async def find(self: PaperIndex, query: object, readable: object) -> IndexFindings:
             await self._begin("find")
@@ -145,6 +151,19 @@ async def test_the_tools_tell_the_index_s_places_with_lines_as_they_are(autojump
         assert told.more["files"] == ["src/auth.py", "src/use.py"]
         found = await symbols(tree, SearchSymbols("login"))
         assert found.more["places"] == ["src/auth.py:4"]
+
+
+async def test_what_changed_while_nobody_watched_is_found_by_reading_if_the_comparison_takes_long(
+    autojump_clock: MockClock
+) -> None:
+    async with index_house() as house:
+        tree = await tree_of(house, FILES | {"src/new.py": "def login(later):\n    pass\n"}, FOUND, seconds=60)
+        search = TOOLS["search_text"].use
+        assert search is not None
+        assert "src/new.py" in (await search(tree, SearchText("login"))).more["files"]
+        found = await retrieve(tree, "What does login(user) do?", 4000)
+        assert found is not None
+        assert any(item.source.startswith("src/new.py") for item in found.items)
 
 
 async def test_while_the_index_is_made_reading_the_files_fills_it_up(autojump_clock: MockClock) -> None:

@@ -15,13 +15,13 @@ from actors.agent.index.following import FOLLOW_SECONDS
 from actors.agent.index.given import IndexTrouble
 from actors.agent.index.indexers import MOST_AWAKE, awake_indexer, wants_to_be_awake
 from actors.agent.index.messages import ChangesTold, Find, FollowIndex, IndexAsked, WatchWorkspace
-from actors.agent.index.questions import FIND_SECONDS, MOST_AT_ONCE
+from actors.agent.index.questions import COMPARE_SECONDS, COMPARING, FIND_SECONDS, MOST_AT_ONCE
 from actors.agent.index.watch import GONE_SECONDS
 from codec.agent.client_messages import FileChange
 from codec.agent.index.asking import IndexFindings, IndexQuery
 from codec.agent.index.telling import IndexFacts, IndexWish, WatchNews
 from codec.agent.workspaces import IndexStatus, Policy, WorkspaceFact
-from tests.agent.index.indexer_kit import PATIENCE, IndexHouse, PaperFolders, PaperIndexes, index_house
+from tests.agent.index.indexer_kit import PATIENCE, IndexHouse, PaperFolders, PaperIndex, PaperIndexes, index_house
 from tests.agent.paper_store import PaperDisk
 
 WHOLE, ANEW = IndexWish(), IndexWish(anew=True)
@@ -403,6 +403,75 @@ async def test_an_index_that_has_failed_is_not_told_to_be_ready_before_all_is_we
         seen = await house.until(fact, lambda status: not status.errors)
         assert {status.index_status for status in seen[:-1]} <= {"failed", "indexing"}
         assert seen[-1].index_status == "ready"
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.5, 0.99, 1.5, 60.0])
+async def test_a_question_after_a_restart_waits_for_the_comparison_with_the_disk_or_its_answer_says_that_it_runs(
+    autojump_clock: MockClock, seconds: float
+) -> None:
+    disk, indexes = PaperDisk(), PaperIndexes()
+    async with index_house(disk, indexes) as house:
+        fact = await house.register()
+        await house.reindex(fact)
+        await house.ready(fact)
+    index = indexes.made["/w"]
+    index.seconds = seconds
+    async with index_house(disk, indexes) as house:
+        updates = len(index.ended)
+        began = trio.current_time()
+        found = await searched(house, fact)
+        took = trio.current_time() - began
+        assert found.complete
+        assert took < COMPARE_SECONDS + 0.05
+        compared = len(index.ended) > updates
+        assert compared is (seconds < COMPARE_SECONDS)
+        assert found.behind == ("" if compared else COMPARING)
+        assert found.is_whole is compared
+        assert compared or took == pytest.approx(COMPARE_SECONDS, abs=0.05), "no longer, and no less"
+        await trio.sleep(seconds + 1)
+        assert (await searched(house, fact)).behind == ""
+
+
+async def test_a_question_to_an_index_that_is_being_made_waits_for_nothing(autojump_clock: MockClock) -> None:
+    async with index_house(indexes=PaperIndexes(prepare=lambda index: setattr(index, "seconds", 60.0))) as house:
+        fact = await house.register()
+        began = trio.current_time()
+        found = await searched(house, fact)
+        assert trio.current_time() - began < 0.1
+        assert (found.complete, found.behind) == (False, "")
+
+
+async def test_what_an_index_says_that_cannot_follow_the_disk_has_the_reason(autojump_clock: MockClock) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        await house.reindex(fact)
+        await house.ready(fact)
+        index = house.index(fact)
+        find, index.find = index.find, PaperIndex(facts_now=index.facts_now).find  # type: ignore[method-assign]
+        index.trouble = "The disk is full."
+        await house.reindex(fact)
+        await trio.sleep(1)
+        found = await searched(house, fact)
+        assert found.behind.endswith("The disk is full.")
+        assert not found.is_whole
+        index.trouble, index.find = "", find  # type: ignore[method-assign]
+        await house.reindex(fact)
+        await house.ready(fact)
+        assert (await searched(house, fact)).is_whole
+
+
+async def test_an_index_that_wakes_again_compares_before_it_answers(autojump_clock: MockClock) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        await house.reindex(fact)
+        await house.ready(fact)
+        house.index(fact).seconds = COMPARE_SECONDS / 2
+        for _ in range(2):
+            await trio.sleep(3 * its.REST_SECONDS)
+            assert awake_indexer(house.house.stage.registry, fact.id) is None
+            wishes = len(house.index(fact).ended)
+            assert (await searched(house, fact)).behind == ""
+            assert len(house.index(fact).ended) == wishes + 1
 
 
 async def test_so_many_searches_run_at_once_and_one_more_is_refused_until_one_is_over(

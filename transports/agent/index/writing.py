@@ -50,7 +50,12 @@ def file_words(path: str, facts: FileFacts) -> FileWords:
     has_names = facts.kind != "data"
     pieces = [humps_of(piece.text) if has_names else "" for piece in facts.chunks[: SPAN - 1]]
     symbols = [(joined_words(each.name), joined_words(each.container)) for each in facts.symbols[: SPAN - 1]]
-    return FileWords(joined_words(path), pieces, symbols)
+    return FileWords(path_words(path), pieces, symbols)
+
+
+def path_words(path: str) -> str:
+    """All that somebody may look for: of api/v2/x509Names.py the words as they stand there, and their parts."""
+    return f"{path} {humps_of(path)}"
 
 
 class TakenFile(Struct, frozen=True):

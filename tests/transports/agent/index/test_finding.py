@@ -87,6 +87,24 @@ def paths(found: IndexFindings) -> list[str]:
     return list(dict.fromkeys(hit.path for hit in found.hits))
 
 
+NUMBERED = ("x509", "v2", "utf8Names", "k8s", "sha256sum", "HTTP2Server", "base64", "s3", "moved1", "moved2", "v3")
+
+
+@pytest.mark.parametrize("name", NUMBERED)
+@pytest.mark.parametrize("form", ["{}", "{} how it is done", "where is the {} thing"])
+def test_a_name_with_digits_in_a_path_finds_that_path_before_those_that_have_a_part_of_it(
+    name: str, form: str
+) -> None:
+    """They stand in paths only."""
+    text = "def done(thing):\n    return thing\n"
+    tree = {f"src/{each}/module.py": text for each in NUMBERED} | {f"lib/{each}.py": text for each in NUMBERED}
+    tree |= {f"src/other/m{number}.py": text for number in range(60)}
+    with closing(index_of(tree)) as index:
+        for asked_name in (name, name.lower(), name.upper()):
+            found = paths(asked(index, form.format(asked_name)))[:2]
+            assert set(found) == {f"src/{name}/module.py", f"lib/{name}.py"}, asked_name
+
+
 @pytest.mark.parametrize(
     ("text", "first"),
     [
