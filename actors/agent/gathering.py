@@ -20,6 +20,7 @@ from codec.agent.context import EditorContext
 from codec.agent.events import ContextItem
 from codec.agent.findings import numbered
 from codec.agent.index.asking import IndexQuery
+from codec.agent.index.question import asked_part
 from codec.agent.keywords import keywords, names_or_words
 from codec.agent.likely_tests import likely_tests
 from codec.agent.material import SEVERAL, Material
@@ -38,8 +39,8 @@ LONGEST_EXCERPT = 40
 MOST_FILES = 5_000
 """That are looked at for likely tests."""
 MOST_TESTS, MOST_DEPENDENTS = 2, 5
-LONGEST_QUESTION, MOST_OPEN = 2_000, 50
-"""Of a question to the index: characters, and files that the editor has open."""
+MOST_OPEN = 50
+"""Files that the editor has open, in a question to the index."""
 NO_CONTEXT = EditorContext()
 
 
@@ -206,7 +207,7 @@ async def retrieve(
 def _asked(question: str, context: EditorContext) -> IndexQuery:
     editor = context.active_editor
     return IndexQuery(
-        text=question[:LONGEST_QUESTION],
+        text=asked_part(question),
         most=MOST_HITS,
         active_file=editor.file_path if editor is not None else "",
         open_files=tuple(each.file_path for each in context.open_editors[:MOST_OPEN]),

@@ -24,8 +24,10 @@ from msgspec.structs import replace
 from actors.agent.budget import cut_to, tokens
 from actors.agent.doubles import still_missing
 from codec.agent.context import ActiveEditor, Diagnostic, EditorContext, GitContext, Mention, TerminalOutput
+from codec.agent.index.question import both_ends
 from codec.agent.material import Material
 from codec.agent.sessions import SessionMode
+from codec.agent.written_lines import written_lines
 
 Command = Literal["/fix", "/test", "/explain", "/refactor"]
 COMMANDS: tuple[Command, ...] = get_args(Command)
@@ -35,7 +37,7 @@ MOST_OF_AGENTS = 8_000
 _NAMED = re.compile(r"(?<![\w@/.])@((?:\.?[\w-])[\w./-]*)")
 _WRITTEN = re.compile(
     r"(?<![\w@/.:-])(?P<path>(?:\.?[\w-][\w.-]{0,100}/){1,20}[\w-][\w.-]{0,100}|[\w-]{1,100}\.[a-z]{1,5})"
-    r"(?::(?P<line>\d{1,6}))?(?![\w/@])"
+    r"(?::\d{1,6})?(?![\w/@])"
 )
 """A path without @: src/main.py, main.py:42. If there is no such file, it was a word, or the end of a path."""
 WRITTEN, WHY_WRITTEN = "written", "named in the message"
@@ -119,13 +121,13 @@ def with_named(message: str, context: EditorContext) -> EditorContext:
     named = dict.fromkeys(found.rstrip("./") for found in _NAMED.findall(message[:20_000]))
     more = [Mention(type=NAMED, path=path) for path in named if path not in known and ("." in path or "/" in path)]
     known |= named.keys()
+    lines = {each.path: each.line - 1 for each in reversed(written_lines(message[:20_000]))}
     for found in _WRITTEN.finditer(message[:20_000]):
         path = found["path"].rstrip(".")
         if "." in path.rpartition("/")[2] and path not in known:
             known.add(path)
-            line = None if found["line"] is None else max(0, int(found["line"]) - 1)
-            more.append(Mention(type=WRITTEN, path=path, line=line))
-    return replace(context, mentions=(*context.mentions, *more[:MOST_NAMED]))
+            more.append(Mention(type=WRITTEN, path=path, line=lines.get(path)))
+    return replace(context, mentions=(*context.mentions, *both_ends(more, MOST_NAMED)))
 
 
 # -- which lines are wanted

@@ -16,11 +16,11 @@ then the rest. Paths are relative to the folder that is searched, and with --jso
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path, PurePath
-from typing import TextIO
+from typing import NamedTuple, TextIO
 from urllib.parse import quote, quote_plus, urlencode
 
 import msgspec
@@ -65,10 +65,10 @@ async def _search(
                 if not command.now:
                     await _until_ready(visitor, workspace.id, status)
                 most = MOST_RESULTS if below else command.most
-                words = end_of(command.words)
-                if len(words) < len(command.words):
-                    status.say(f"Only the last {len(words):,} characters are searched for.")
-                asked = urlencode({"q": words, "kind": command.kind, "most": most})
+                words = asked_words(command.words)
+                if words.left_out:
+                    status.say(words.left_out)
+                asked = urlencode({"q": words.text, "kind": command.kind, "most": most})
                 answer = await visitor.ask("GET", f"workspaces/{quote(workspace.id, safe='')}/search?{asked}")
                 status.clear()
             return _show(command, answer, below, out, status, colours)
@@ -76,14 +76,30 @@ async def _search(
         return stop.code
 
 
-def end_of(words: str) -> str:
-    """As much of their end as a question may have, and its address: a stack trace ends with what has happened."""
-    room = LONGEST_ADDRESS
-    for taken, letter in enumerate(reversed(words)):
+class AskedWords(NamedTuple):
+    text: str
+    left_out: str = ""
+    """A sentence, if it is not all of them."""
+
+
+def asked_words(words: str) -> AskedWords:
+    """As much of both ends as a question may have, and its address: some stack traces say first what has happened, and
+    some last."""
+    if len(words) <= LONGEST_QUERY and len(quote_plus(words)) <= LONGEST_ADDRESS:
+        return AskedWords(words)
+    first, last = (_fitting(letters) for letters in (iter(words), reversed(words)))
+    left_out = f"Only the first {first:,} and the last {last:,} characters are searched for."
+    return AskedWords(f"{words[:first]}\n{words[len(words) - last :]}", left_out)
+
+
+def _fitting(letters: Iterable[str]) -> int:
+    """How many of them fit into half of what may be."""
+    room = (LONGEST_ADDRESS - len(quote_plus("\n"))) // 2
+    for taken, letter in enumerate(letters):
         room -= len(quote_plus(letter))
-        if room < 0 or taken == LONGEST_QUERY:
-            return words[len(words) - taken :]
-    return words
+        if room < 0 or taken == (LONGEST_QUERY - 1) // 2:
+            return taken
+    return LONGEST_QUERY
 
 
 async def _workspace_of(visitor: Visitor, folder: Path) -> tuple[WorkspaceFact, str]:

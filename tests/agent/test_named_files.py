@@ -35,6 +35,10 @@ def test_a_file_that_the_client_has_found_is_named_once() -> None:
     [
         ("/explain src/main.py", [("src/main.py", 1)]),
         ("What does src/main.py:42 do?", [("src/main.py", 42)]),
+        ('File "src/main.py", line 42, in f', [("src/main.py", 42)]),
+        ("What is in line 42 of src/main.py?", [("src/main.py", 42)]),
+        ("src/main.ts(42,7): error TS1", [("src/main.ts", 42)]),
+        ("".join(f"src/m{n}.py:{n}\n" for n in range(1, 9)), [(f"src/m{n}.py", n) for n in (1, 2, 3, 7, 8)]),
         ("why is main.py slow, and .github/workflows/ci.yml not?", [("main.py", 1), (".github/workflows/ci.yml", 1)]),
         ("see https://example.org/a/b.html and me@example.org", []),
         ("@src/main.py and src/main.py", [("src/main.py", 1)]),

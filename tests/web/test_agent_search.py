@@ -1,5 +1,6 @@
 """The search of the agent's page, on a scripted agent: what is typed is found, shown as it is now, and taken over."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -248,19 +249,22 @@ def test_of_a_stack_trace_the_lines_stay_apart(show: ShowAgent) -> None:
 
 
 @pytest.mark.parametrize(("letter", "most"), [("x", 2_000), ("я", 1_000), ("💡", 500), ("\ud800", 666)])
-def test_of_a_text_that_is_too_long_the_end_is_searched_for_and_that_is_said(
+def test_of_a_text_that_is_too_long_both_ends_are_searched_for_and_that_is_said(
     show: ShowAgent, letter: str, most: int
 ) -> None:
     """No address grows longer than the server reads."""
     page, stage = searching(show, "begin")
     field(page).evaluate(
-        "(field, text) => { field.value = text; field.dispatchEvent(new Event('input')) }", letter * 3_000 + " end"
+        "(field, text) => { field.value = text; field.dispatchEvent(new Event('input')) }",
+        f"begin {letter * 3_000} end",
     )
     expect(page.locator("agent-search .said")).to_contain_text("characters are searched for.")
-    said = page.locator("agent-search .said").inner_text()
+    said = page.locator("agent-search .said").inner_text().replace("\u2009", ",").replace("\u202f", ",")
     asked = stage.searches[-1]
-    assert asked.endswith(f"{letter.replace(chr(0xD800), chr(0xFFFD))} end")
+    shown = letter.replace(chr(0xD800), chr(0xFFFD))
+    assert asked.startswith(f"begin {shown}")
+    assert asked.endswith(f"{shown} end")
     assert most - 10 < len(asked) < min(2_000, most + 10) + 1
-    assert f"Only the last {len(asked):,} characters are searched for." in said.replace("\u2009", ",").replace(
-        "\u202f", ","
-    )
+    first = re.fullmatch(r".*Only the first ([\d,]+) and the last ([\d,]+) characters are searched for\.", said)
+    assert first is not None
+    assert sum(int(count.replace(",", "")) for count in first.groups()) + 1 == len(asked)

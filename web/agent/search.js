@@ -1,8 +1,8 @@
 /**
  * <agent-search>: a search through the chosen folder, over the page. What is found is shown as it is typed, the best
  * first: where it is, why it was found, and some of its lines as they are on the disk now. Enter, or a click, puts the
- * place into the message; Alt+Enter copies it. Of a text that is too long, such as a stack trace, the end is searched
- * for: it says what has happened.
+ * place into the message; Alt+Enter copies it. Of a text that is too long, such as a stack trace, both ends are searched
+ * for: one of them says what has happened.
  *
  * The field keeps the focus, and the arrows move through what is found (a list with one chosen entry).
  * Events: "ask" {words, kind}, "take" {path, line}, "copy" {place}, "closed".
@@ -69,7 +69,7 @@ class AgentSearch extends HouseElement {
   }
 
   get words() {
-    return endOf(this.#field.value.trim());
+    return askedWords(this.#field.value.trim()).words;
   }
 
   get kind() {
@@ -107,10 +107,9 @@ class AgentSearch extends HouseElement {
       && (symbol || line === chosen.first_line)) : -1;
     this.#found = results;
     this.#at = Math.max(0, kept);
-    const words = this.words;
+    const { words, cut } = askedWords(this.#field.value.trim());
     this.#list.replaceChildren(...results.map((found, at) => this.#row(found, at, words)));
     const count = `${results.length === 1 ? "1 place" : `${format.count(results.length)} places`} in ${Math.max(1, Math.round(milliseconds))} ms`;
-    const cut = this.#field.value.trim() === words ? "" : `Only the last ${format.count([...words].length)} characters are searched for.`;
     put(this.#said, [results.length ? count : message || "Nothing was found.", results.length ? message : "", cut].filter(Boolean).join(" · "));
     this.#said.classList.remove("wrong");
     this.#shownFor = query;
@@ -214,14 +213,24 @@ class AgentSearch extends HouseElement {
   }
 }
 
-/** As much of it as may be asked. @param {string} text */
-function endOf(text) {
-  const letters = [...text.toWellFormed()].slice(-LONGEST);
+/** As much of it as may be asked, and a sentence if that is not all. @param {string} text */
+function askedWords(text) {
+  const letters = [...text.toWellFormed()];
   const written = letters.map((letter) => encodeURIComponent(letter).length);
-  let all = written.reduce((sum, each) => sum + each, 0);
-  let from = 0;
-  while (all > LONGEST_WRITTEN) all -= written[from++];
-  return letters.slice(from).join("").trimStart();
+  const all = written.reduce((sum, each) => sum + each, 0);
+  if (letters.length <= LONGEST && all <= LONGEST_WRITTEN) return { words: letters.join(""), cut: "" };
+  const first = fitting(written);
+  const last = fitting(written.toReversed());
+  const words = `${letters.slice(0, first).join("")} ${letters.slice(-last).join("")}`;
+  return { words, cut: `Only the first ${format.count(first)} and the last ${format.count(last)} characters are searched for.` };
+}
+
+/** How many of these letters fit into half of what may be asked. @param {number[]} written */
+function fitting(written) {
+  let room = LONGEST_WRITTEN / 2 - 2; // less half of the blank between
+  let count = 0;
+  while (count < (LONGEST - 1) >> 1 && (room -= written[count]) >= 0) count++;
+  return count;
 }
 
 /** Without the blanks that all of them begin with. @param {{number: number, text: string}[]} lines */

@@ -29,6 +29,8 @@ FIND_SECONDS = 2.0
 TRIES = 2
 SHOWN_LINES = 8
 """Of one result."""
+BEFORE, AFTER = 1, 2
+"""Lines around one that was asked for."""
 LONGEST_FILE = 1 << 20
 NO_INDEX = "There is no index here, so the files themselves were searched."
 LATE = "The index has not answered in time, so the files themselves were searched."
@@ -79,11 +81,15 @@ class LivePlace(Struct, frozen=True):
 
 async def live(tree: Tree, hit: IndexHit, words: Sequence[str], most: int) -> LivePlace | None:
     """At most so many lines of it. None: it is not there any more, or may not be read. Raises nothing."""
+    begin = max(hit.first_line, hit.line - most // 2) if hit.line else hit.first_line
     try:
-        last = min(hit.last_line, hit.first_line + most - 1)
-        found = await tree.read(hit.path, first=hit.first_line, last=last)
+        last = min(hit.last_line, begin + most - 1)
+        found = await tree.read(hit.path, first=begin, last=last)
         if not hit.digest or found.digest == hit.digest:
-            return LivePlace(hit, hit.first_line, last, found)
+            return LivePlace(hit, begin, last, found)
+        if hit.line and not hit.kind and hit.line <= found.lines:
+            return LivePlace(replace(hit, symbol=""), begin, last, found)
+        hit = replace(hit, line=0)
         whole = await tree.read(hit.path, most=LONGEST_FILE)
     except FileRefused:
         return None
@@ -117,8 +123,12 @@ def _best(lines: Sequence[str], name: str, words: Sequence[str]) -> int | None:
 
 
 def chosen_lines(place: LivePlace, words: Sequence[str], most: int = SHOWN_LINES) -> tuple[FoundLine, ...]:
-    """The first line of a definition, and those with the words."""
+    """The line that was asked for with some around it; or the first line of a definition, and those with the words."""
     shown = withheld(place.text.text, place.hit.path).removesuffix("\n").split("\n")
+    asked_for = place.hit.line - place.first
+    if 0 <= asked_for < len(shown):
+        around = range(max(0, asked_for - BEFORE), min(len(shown), asked_for + AFTER + 1))
+        return tuple(FoundLine(place.first + at, cut_line(shown[at])) for at in around)
     lowered = [word.lower() for word in words]
     held = [(sum(word in line.lower() for word in lowered), -at) for at, line in enumerate(shown)]
     chosen = [-at for count, at in sorted(held, reverse=True) if count]
@@ -138,7 +148,7 @@ async def shown(
         if place is not None:
             result = SearchResult(
                 path=hit.path,
-                first_line=place.first,
+                first_line=place.hit.line or place.first,
                 last_line=place.last if place.first != hit.first_line else hit.last_line,
                 score=hit.score,
                 symbol=hit.symbol,

@@ -43,6 +43,8 @@ class IndexHit(Struct, frozen=True, kw_only=True):
     """With its containers."""
     kind: str = ""
     """Of the symbol."""
+    line: int = 0
+    """That the question names, if it names one of these."""
     digest: str = ""
     """Of the file as it was indexed (files.digest_of)."""
     reasons: tuple[Reason, ...] = ()

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from msgspec import Struct
+
 from codec.agent.index.asking import Reason
 from codec.agent.index.facts import FileKind
 from codec.agent.index.question import IndexQuestion
@@ -12,10 +14,20 @@ SHOWN = 6
 _KINDS: dict[FileKind, str] = {"test": "tests", "doc": "docs", "example": "examples", "code": "code", "data": "data"}
 
 
+class PlaceWords(Struct, frozen=True, kw_only=True):
+    """What a place has of the question's words."""
+
+    had: Sequence[str] = ()
+    in_path: Sequence[str] = ()
+    begun: str = ""
+    """The last one, if the place has a word that only begins so."""
+    begun_in_path: str = ""
+
+
 def reasons_of(
-    place: RankedPlace, question: IndexQuestion, found: IndexFound, had: Sequence[str], in_path: Sequence[str]
+    place: RankedPlace, question: IndexQuestion, found: IndexFound, words: PlaceWords
 ) -> tuple[Reason, ...]:
-    """`had`: the words of the question that the chunk has. `in_path`: those that its path has."""
+    had, in_path = words.had, words.in_path
     reasons: list[Reason] = []
     symbol, file = place.symbol, place.file
     if symbol is not None:
@@ -28,15 +40,19 @@ def reasons_of(
         reasons.append(Reason("symbol_search", said, round(place.worth, 3)))
     if place.chunk is not None and had:
         count = len(question.words)
-        words = f"has the word {had[0]}" if count == 1 else f"has {len(had)} of {count} words: {_listed(had)}"
-        reasons.append(Reason("text_search", words, round(place.chunk.score, 3)))
-    if place.chunk is not None and not had and question.words:
-        said = f"has a word that begins with {question.words[-1]}"
+        said = f"has the word {had[0]}" if count == 1 else f"has {len(had)} of {count} words: {_listed(had)}"
         reasons.append(Reason("text_search", said, round(place.chunk.score, 3)))
+    if place.chunk is not None and words.begun:
+        worth = 0.0 if had else round(place.chunk.score, 3)
+        reasons.append(Reason("text_search", f"has a word that begins with {words.begun}", worth))
+    if place.chunk is not None and place.chunk.line:
+        reasons.append(Reason("reranking", f"the question names line {place.chunk.line}", 0.0))
     if place.chunk is not None and place.chunk.verbatim:
         reasons.append(Reason("text_search", f"has, word for word: {place.chunk.verbatim}", 0.0))
     if in_path:
         reasons.append(Reason("text_search", f"its path has: {_listed(in_path)}", 0.0))
+    if words.begun_in_path:
+        reasons.append(Reason("text_search", f"its path has a word that begins with {words.begun_in_path}", 0.0))
     if file.id in found.named:
         reasons.append(Reason("reranking", "the question names its path", 0.0))
     elif file.id in found.called:

@@ -5,6 +5,7 @@
                call's bracket, dotted, snake_case, CamelCase. Any other word may be a name too, and counts less as one
     joined     what two words in a row may be the name of: an LRU cache is lrucache and lru_cache, in any case
     paths      what looks like a file's name or path
+    lines      those of files that it names: where a compiler has found something, or a stack trace leads through
     kinds      tests, docs or examples, if it asks for these: "tests of the parser", "where is X documented". Whoever
                tells of a change ("add tests for X", "fix the docs of X") speaks of the code that is changed
     sole       the only word there is: somebody looks for a name, and may still be typing it. So is the name in the
@@ -21,6 +22,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from codec.agent.index.facts import FileKind
+from codec.agent.written_lines import WrittenLine, written_lines
 
 MOST_TEXT = 4_000
 MOST_WORDS = 32
@@ -101,6 +103,8 @@ class IndexQuestion(Struct, frozen=True, kw_only=True):
     joined: tuple[str, ...] = ()
     """Lowercase."""
     paths: tuple[str, ...] = ()
+    """Those of `lines` among them."""
+    lines: tuple[WrittenLine, ...] = ()
     kinds: frozenset[FileKind] = frozenset()
     sole: str = ""
 
@@ -114,11 +118,13 @@ def question_of(text: str) -> IndexQuestion:
     if (definition := _DEFINED.fullmatch(stripped)) is not None:
         sole = definition["name"]
         names = (AskedName(sole, certain=True),)
+    lines = both_ends(written_lines(text), MOST_NAMES)
     return IndexQuestion(
         words=words,
         names=names,
         joined=_joined(text),
-        paths=_paths(text),
+        paths=_paths(text, lines),
+        lines=lines,
         kinds=frozenset() if sole else _kinds(text),
         sole=sole[:LONGEST],
     )
@@ -190,9 +196,10 @@ def _looks_like_code(name: str) -> bool:
     return "_" in name or (name != name.upper() and any(letter.isupper() for letter in inner[1:]))
 
 
-def _paths(text: str) -> tuple[str, ...]:
+def _paths(text: str, lines: Iterable[WrittenLine]) -> tuple[str, ...]:
     found = (each.strip("/.").removeprefix("./") for each in _PATH.findall(text))
-    return both_ends(dict.fromkeys(each for each in found if 1 < len(each) <= 4 * LONGEST), MOST_NAMES)
+    alone = both_ends(dict.fromkeys(each for each in found if 1 < len(each) <= 4 * LONGEST), MOST_NAMES)
+    return tuple(dict.fromkeys([*(each.path for each in lines), *alone]))
 
 
 def _kinds(text: str) -> frozenset[FileKind]:

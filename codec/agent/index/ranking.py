@@ -7,6 +7,7 @@ Rules
   - A chunk is worth the sum of its words by BM25 (SQLite's), in which a word of the file's path counts five times.
   - A chunk that has something of the question word for word counts the more, the more of it and the fewer others have
     it: as much as two words that are nowhere else, at most.
+  - A chunk with a line that the question names counts as much as two words that are nowhere else.
   - A word of the path counts once more for the file: half of how rare it is among all paths. A word that most files
     use may stand in the path of one.
   - A definition counts like a rare word: by how many others have its name. Eight tenths of that, if the name was
@@ -68,6 +69,8 @@ class Weights(Struct, frozen=True, kw_only=True):
     named_path: float = 2.0
     verbatim: float = 2.0
     """A chunk that has the question word for word."""
+    line: float = 2.0
+    """A chunk with a line that the question names."""
 
 
 WEIGHTS = Weights()
@@ -84,6 +87,8 @@ class FoundChunk(Struct, frozen=True, array_like=True):
     """By BM25: more is better."""
     verbatim: str = ""
     """The most words in a row that stand in the question as well."""
+    line: int = 0
+    """Of it, that the question names."""
 
 
 class FoundSymbol(Struct, frozen=True, array_like=True):
@@ -186,6 +191,19 @@ def verbatim_more(
     ]
 
 
+def with_lines(
+    chunks: Sequence[FoundChunk], lined: Mapping[int, FoundChunk], total: int, weights: Weights = WEIGHTS
+) -> list[FoundChunk]:
+    """`lined`: those with a line that the question names, by their numbers. They need not be among the others."""
+    more = weights.line * log(1 + max(total, 1))
+    known = [
+        replace(lined[each.id], score=each.score + more, verbatim=each.verbatim) if each.id in lined else each
+        for each in chunks
+    ]
+    others = lined.keys() - {each.id for each in chunks}
+    return [*known, *(replace(lined[number], score=more) for number in sorted(others))]
+
+
 def worth_of(symbol: FoundSymbol, question: IndexQuestion, total: int, weights: Weights = WEIGHTS) -> float:
     """Of a definition whose name was asked for."""
     share = weights.certain if symbol.certain else weights.likely
@@ -268,7 +286,7 @@ def _places(
     for chunk in chunks[: 4 * per_file]:
         value, inner = own.pop(chunk.id) if chunk.id in own else _NO_SYMBOL
         first, last = (inner.line, inner.last) if inner is not None else (chunk.first, chunk.last)
-        if chunk.verbatim:  # it may stand beside the definition
+        if chunk.verbatim or chunk.line:  # it may stand beside the definition
             first, last = min(first, chunk.first), max(last, chunk.last)
         place = RankedPlace(file=file, first=first, last=last, score=0.0, chunk=chunk, symbol=inner, worth=value)
         places.append((chunk.score + value, place))

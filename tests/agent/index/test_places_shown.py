@@ -105,6 +105,31 @@ def test_of_a_place_the_lines_with_the_most_words_are_shown_and_of_a_definition_
     assert chosen_lines(place, words, most) == tuple(FoundLine(number, lines[number - 5]) for number in numbers)
 
 
+@pytest.mark.parametrize("line", range(5, 29))
+@pytest.mark.parametrize(("digest", "symbol", "kind"), [("", "", ""), ("another", "gone", ""), ("", "f", "function")])
+@pytest.mark.parametrize("most", [4, 10, 40])
+async def test_the_line_that_a_question_names_is_shown_with_those_around_it(
+    line: int, digest: str, symbol: str, kind: str, most: int
+) -> None:
+    named = replace(hit(5, 28, symbol, digest=digest), line=line, kind=kind)
+    place = await live(MemoryTree({"a.py": having()}), named, ("line 7",), most)
+    assert place is not None
+    assert place.first <= line <= place.last < place.first + most
+    assert place.hit.symbol == (symbol if not digest else ""), "a changed file may not have it"
+    (result,) = await shown(MemoryTree({"a.py": having()}), [named], ("line 7",))
+    assert result.first_line == line <= result.last_line
+    numbers = [each.number for each in result.lines]
+    assert numbers == [number for number in range(line - 1, line + 3) if 5 <= number <= 28]
+    assert [each.text for each in result.lines] == [LINES[number - 1] for number in numbers]
+
+
+@pytest.mark.parametrize("kind", ["", "function"])
+async def test_a_line_that_a_changed_file_does_not_have_any_more_is_not_shown(kind: str) -> None:
+    named = replace(hit(25, 40, "f" if kind else ""), line=35, kind=kind)
+    found = await shown(MemoryTree({"a.py": having(l7="def f word")}), [named], ("word",))
+    assert [each.first_line <= 7 <= each.last_line for each in found] == [True]
+
+
 async def test_what_is_shown_of_a_hit_is_what_the_disk_has() -> None:
     here = hit(2, 3, "f", digest=digest_of(having().encode()))
     moved = IndexHit(

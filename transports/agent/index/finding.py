@@ -12,14 +12,15 @@ Rules
 """
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from posixpath import basename, commonprefix, dirname, splitext
 
 from msgspec.structs import replace
 
 from codec.agent.index.asking import IndexFindings, IndexHit, IndexQuery, StageCount
-from codec.agent.index.explaining import reasons_of
-from codec.agent.index.question import IndexQuestion, question_of, telling_words
+from codec.agent.index.explaining import PlaceWords, reasons_of
+from codec.agent.index.identifiers import words_of
+from codec.agent.index.question import IndexQuestion, question_of
 from codec.agent.index.ranking import (
     WEIGHTS,
     FoundChunk,
@@ -30,18 +31,26 @@ from codec.agent.index.ranking import (
     Weights,
     ranked,
     verbatim_more,
+    with_lines,
 )
-from codec.agent.index.wording import wording_of
+from codec.agent.index.wording import wording_of, words_apart
 from transports.agent.index.known_files import KnownFiles
+from transports.agent.index.schema import SPAN
 from transports.agent.index.stems import stems_of
 from transports.agent.index.symbol_search import SymbolSearch, lowered
-from transports.agent.index.text_search import TextSearch
+from transports.agent.index.text_search import TextSearch, WordsThere
 
 MOST_HITS, MOST_PER_FILE = 200, 20
 MOST_PATHS = 20
 MOST_CALLED_SO = 1_000
 """Files with one name that are looked at for the one that is meant."""
 MOST_NEAR = 500
+_CHUNK_OF_LINE = """SELECT id, first, last FROM chunk
+    WHERE id BETWEEN ?1 * ?2 AND (?1 + 1) * ?2 - 1 AND first <= ?3 AND last >= ?3 ORDER BY first DESC LIMIT 1"""
+_SYMBOL_OF_LINE = """SELECT container, name FROM symbol
+    WHERE id BETWEEN ?1 * ?2 AND (?1 + 1) * ?2 - 1 AND line <= ?3 AND last >= ?3 ORDER BY line DESC LIMIT 1"""
+"""The innermost. The ids of a file lie together."""
+NO_WORDS = WordsThere(frozenset(), False)
 
 
 def findings(
@@ -79,7 +88,8 @@ class AskedIndex:
         search: TextSearch | None = None
         named: frozenset[int] = frozenset()
         called: frozenset[int] = frozenset()
-        files = self._named() if kind != "vectors" else named
+        paths = self._named() if kind != "vectors" else {}
+        files = frozenset().union(*paths.values())
         if files and question.sole:  # package.json is a file, not what is called json in a package
             self._question = question = replace(question, sole="")
         if kind in ("all", "text"):
@@ -92,6 +102,7 @@ class AskedIndex:
             search = TextSearch(self._connection, question.words, self._total, self._weights, wording.quoted)
             chunks = next(filter(None, map(self._files.known, search.tries())), [])
             chunks = verbatim_more(chunks, search.word_for_word(wording, chunks), self._total, self._weights)
+            chunks = with_lines(chunks, self._lined(paths), self._total, self._weights)
             stages.append(StageCount("text_search", len(chunks)))
         places, found = self._ranked(self._found(chunks, symbols, named, called, search))
         hits = self._explained(places, found, search)
@@ -112,10 +123,11 @@ class AskedIndex:
         search = SymbolSearch(self._connection, self._question, self._weights, self._files.path, alone=alone)
         return self._files.known(search.symbols())
 
-    def _named(self) -> frozenset[int]:
-        """In any case of letters. Of a path that begins elsewhere, as in a stack trace or a diff, the end counts: the
-        longest that is a file here, and no less than its name and its folder."""
-        found: set[int] = set()
+    def _named(self) -> dict[str, set[int]]:
+        """The files that each of the question's paths may be, in any case of letters. Of a path that begins elsewhere,
+        as in a stack trace or a diff, the end counts: the longest that is a file here, and no less than its name and
+        its folder."""
+        found: dict[str, set[int]] = {}
         for path in self._question.paths:
             asked = lowered(path).split("/")
             ends = {
@@ -124,8 +136,21 @@ class AskedIndex:
             }
             longest = max(ends.values(), default=0)
             if longest >= min(2, len(asked)):
-                found |= set([number for number, end in ends.items() if end == longest][:MOST_PATHS])
-        return frozenset(self._files.learn(found))
+                meant = [number for number, end in ends.items() if end == longest][:MOST_PATHS]
+                found[path] = self._files.learn(meant)
+        return found
+
+    def _lined(self, named: Mapping[str, Set[int]]) -> dict[int, FoundChunk]:
+        """The chunks with the lines that the question names, by their numbers. Of several lines of one the last."""
+        found: dict[int, FoundChunk] = {}
+        for path, line in ((each.path, each.line) for each in self._question.lines):
+            for file in sorted(named.get(path, ())):
+                asked = (file, SPAN, line)
+                for number, first, last in self._do(_CHUNK_OF_LINE, asked):
+                    around = self._do(_SYMBOL_OF_LINE, asked).fetchone() or ()
+                    name = ".".join(filter(None, around))
+                    found[number] = FoundChunk(number, file, first, last, name, 0.0, line=line)
+        return found
 
     def _called(self) -> frozenset[int]:
         """Files that the question's only word is the name of, without their ending."""
@@ -203,16 +228,22 @@ class AskedIndex:
 
     def _explained(self, places: Sequence[RankedPlace], found: IndexFound, search: TextSearch | None) -> list[IndexHit]:
         words = self._question.words
-        numbers = [place.chunk.id for place in places if place.chunk is not None]
-        bodies = search.stems_in(numbers) if search is not None else {}
+        parts = {place.chunk.id: _lines_of(place, place.chunk) for place in places if place.chunk is not None}
+        bodies = search.words_in(parts) if search is not None else {}
+        begun = search.begun if search is not None else ""
         paths = {place.file.id: _words_in(place.file.path) for place in places}
         stems = stems_of({*words, *(word for path in paths.values() for word in path)})
         hits = []
         for place in places:
-            body = bodies.get(place.chunk.id, set()) if place.chunk is not None else set()
+            body = bodies.get(place.chunk.id, NO_WORDS) if place.chunk is not None else NO_WORDS
             path = {stems[word] for word in paths[place.file.id]}
-            had = [word for word in words if stems[word] in body]
-            in_path = [word for word in words if stems[word] in path]
+            is_begun_in_path = begun and any(word.startswith(begun) for word in paths[place.file.id])
+            said = PlaceWords(
+                had=[word for word in words if stems[word] in body.stems],
+                in_path=[word for word in words if stems[word] in path],
+                begun=begun if body.begun else "",
+                begun_in_path=begun if is_begun_in_path else "",
+            )
             symbol = place.symbol
             name = symbol.whole_name if symbol is not None else place.chunk.name if place.chunk is not None else ""
             hits.append(
@@ -223,11 +254,17 @@ class AskedIndex:
                     score=float(f"{place.score:.4g}"),
                     symbol=name,
                     kind=symbol.kind if symbol is not None else "",
+                    line=place.chunk.line if place.chunk is not None else 0,
                     digest=place.file.digest,
-                    reasons=reasons_of(place, self._question, found, had, in_path),
+                    reasons=reasons_of(place, self._question, found, said),
                 )
             )
         return hits
+
+
+def _lines_of(place: RankedPlace, chunk: FoundChunk) -> slice:
+    """The lines of the chunk that are shown."""
+    return slice(max(0, place.first - chunk.first), max(0, place.last + 1 - chunk.first))
 
 
 def _imported(files: Mapping[int, FoundFile], counts: Mapping[int, int]) -> dict[int, FoundFile]:
@@ -238,4 +275,4 @@ def _imported(files: Mapping[int, FoundFile], counts: Mapping[int, int]) -> dict
 
 
 def _words_in(path: str) -> set[str]:
-    return set(telling_words(path.replace("_", " ")))
+    return {*words_apart(path), *words_of(path)}

@@ -16,6 +16,7 @@ from json import dumps, loads
 from math import log
 from typing import NamedTuple
 
+from codec.agent.index.identifiers import humps_of
 from codec.agent.index.ranking import FoundChunk, Weights
 from codec.agent.index.wording import AskedWording, WordForWord, word_for_word, words_apart
 from transports.agent.index.schema import SPAN
@@ -44,6 +45,13 @@ class CountedWord(NamedTuple):
     """Chunks that have it."""
 
 
+class WordsThere(NamedTuple):
+    stems: Set[str]
+    """Of those words of the question that are there."""
+    begun: bool
+    """Whether a word begins as the last one of the question, which is nowhere else."""
+
+
 class ScoredRow(NamedTuple):
     """The best come first in order."""
 
@@ -66,9 +74,12 @@ class TextSearch:
         self._do = connection.execute
         self._total = total
         self._weights = weights
+        self.begun = ""
+        """The last word, if it is taken for the beginning of others."""
         counted = [self._counted(word, quoted(word)) for word in one_of_each_stem(words)]
         if counted and not counted[-1].rows and len(counted[-1].word) > 1:
             counted[-1] = self._counted(counted[-1].word, f"{counted[-1].phrase}*")
+            self.begun = counted[-1].word
         self._there = [each for each in counted if each.rows]
         self._quotes = self._found_quotes(quotes)
         self._words: list[CountedWord] = []
@@ -121,30 +132,37 @@ class TextSearch:
                 worth[file] = worth.get(file, 0.0) + log(1 + total / len(having))
         return worth
 
-    def stems_in(self, numbers: Sequence[int]) -> dict[int, set[str]]:
-        """Which of the words, by their stems, each of these chunks has."""
+    def words_in(self, parts: Mapping[int, slice]) -> dict[int, WordsThere]:
+        """Which of the words these chunks have in some of their lines."""
         if not self._words:
-            return {number: set() for number in numbers}
+            return {number: WordsThere(set(), False) for number in parts}
         wanted = set(stems_of([each.word for each in self._words]).values())
         begin = {stem[:2] for stem in wanted} | {f"{stem[0]}y" for stem in wanted if stem[1:2] == "i"}
         likely: dict[int, list[str]] = {}
-        for number in numbers:
-            for body, names in self._do("SELECT body, names FROM text WHERE rowid = ?", (number,)):
-                text = f"{body} {names}"
-                words = set(words_apart(text)) if text.isascii() else self._marked(number)
+        begun = set[int]()
+        for number, lines in parts.items():
+            for (body,) in self._do("SELECT body FROM text WHERE rowid = ?", (number,)):
+                text = "\n".join(body.split("\n")[lines])
+                words = set(words_apart(humps_of(text)))
+                words |= set(words_apart(text)) if text.isascii() else self._marked(number, lines)
                 likely[number] = [word for word in words if word[:2] in begin or not word.isascii()]
+                if self.begun and any(word.startswith(self.begun) for word in words):
+                    begun.add(number)
         stems = stems_of({word for words in likely.values() for word in words})
-        return {number: wanted & {stems[word] for word in words} for number, words in likely.items()}
+        return {
+            number: WordsThere(wanted & {stems[word] for word in words}, number in begun)
+            for number, words in likely.items()
+        }
 
-    def _marked(self, number: int) -> set[str]:
+    def _marked(self, number: int, lines: slice) -> set[str]:
         """The words that FTS5 finds in a chunk. It reads the chunk again for that: it takes three times as long
         as to part it here, which does for ASCII only."""
         texts = self._do(
-            "SELECT highlight(text, 0, ?1, ?2) || ' ' || highlight(text, 1, ?1, ?2) FROM text"
-            " WHERE text MATCH ?3 AND rowid = ?4",
+            "SELECT highlight(text, 0, ?1, ?2) FROM text WHERE text MATCH ?3 AND rowid = ?4",
             (OPEN, CLOSE, _any_of(self._words), number),
         ).fetchall()
-        return {part.partition(CLOSE)[0].lower() for (text,) in texts for part in text.split(OPEN)[1:]}
+        parts = ["\n".join(text.split("\n")[lines]) for (text,) in texts]
+        return {found.partition(CLOSE)[0].lower() for part in parts for found in part.split(OPEN)[1:]}
 
     def _best(self) -> list[FoundChunk]:
         found: list[ScoredRow] = []

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from codec.agent.index.explaining import reasons_of
+from codec.agent.index.explaining import PlaceWords, reasons_of
 from codec.agent.index.facts import FileKind
 from codec.agent.index.question import question_of
 from codec.agent.index.ranking import FoundChunk, FoundFile, FoundSymbol, IndexFound, ranked
@@ -142,7 +142,7 @@ def test_a_reason_says_what_was_found() -> None:
     )
     (place,) = ranked(QUESTION, found, 10, 3)
     assert (place.first, place.last) == (5, 9)
-    reasons = reasons_of(place, QUESTION, found, ["close", "connection"], ["pool"])
+    reasons = reasons_of(place, QUESTION, found, PlaceWords(had=["close", "connection"], in_path=["pool"]))
     assert [reason.said for reason in reasons] == [
         "defines Connection.close",
         "has 2 of 3 words: close, connection",
@@ -165,5 +165,5 @@ def test_what_the_editor_has_to_do_with_a_place_is_said_once(of_editor: dict[str
     without = IndexFound(chunks=[FoundChunk(1, 1, 1, 30, "", 7.0)], files=FILES, total=50)
     found = replace(without, **of_editor)
     (place,) = ranked(QUESTION, found, 10, 3)
-    before, after = ([each.said for each in reasons_of(place, QUESTION, one, [], [])] for one in (without, found))
+    before, after = ([each.said for each in reasons_of(place, QUESTION, one, PlaceWords())] for one in (without, found))
     assert after == before + ([said] if said else [])

@@ -1,6 +1,7 @@
 """Questions to an index: what they find, in which order, and what no answer may tell."""
 
 import os
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -14,10 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codec.agent.index.asking import IndexFindings, IndexQuery, SearchKind
+from codec.agent.index.identifiers import humps_of
+from codec.agent.index.wording import words_apart
 from transports.agent.index.finding import findings
 from transports.agent.index.reading import facts_of
 from transports.agent.index.relating import relate
 from transports.agent.index.schema import make_tables
+from transports.agent.index.stems import stems_of
 from transports.agent.index.symbol_search import MOST_SYMBOLS
 from transports.agent.index.writing import IndexRows, TakenFile, file_words
 from transports.folder.rooted import FileEntry
@@ -85,6 +89,64 @@ def asked(index: sqlite3.Connection, text: str, kind: SearchKind = "all", **rest
 
 def paths(found: IndexFindings) -> list[str]:
     return list(dict.fromkeys(hit.path for hit in found.hits))
+
+
+LONG = "".join(f"def step_{number}(value):\n    return value + {number}\n\n\n" for number in range(200))
+"""Of 800 lines."""
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["{}:{}", "error at {}:{}:7", 'File "/home/me/src/steps.py", line {1}, in step', "what is in line {1} of {0}?"],
+)
+@pytest.mark.parametrize("line", [1, 121, 402, 797])
+@pytest.mark.parametrize("path", ["src/steps.py", "steps.py"])
+def test_a_line_that_the_question_names_is_the_first_place(form: str, line: int, path: str) -> None:
+    tree = TREE | {"src/steps.py": LONG, "lib/others.py": LONG, "docs/steps.md": "Steps, and line 121 of it.\n"}
+    with closing(index_of(tree)) as index:
+        first = asked(index, form.format(path, line)).hits[0]
+        assert (first.path, first.line) == ("src/steps.py", line)
+        assert first.first_line <= line <= first.last_line
+        assert first.symbol == f"step_{line // 4}"
+        assert f"the question names line {line}" in [reason.said for reason in first.reasons]
+
+
+def test_of_a_stack_trace_each_line_in_a_file_of_the_folder_is_found() -> None:
+    tree = TREE | {"src/steps.py": LONG, "src/more.py": LONG}
+    frames = [("src/steps.py", 14), ("src/more.py", 402), ("src/steps.py", 602), ("lib/site-packages/x.py", 3)]
+    trace = "\n".join(f'  File "/srv/{path}", line {line}, in step' for path, line in frames)
+    with closing(index_of(tree)) as index:
+        found = [(hit.path, hit.line) for hit in asked(index, f"{trace}\nValueError: too much").hits if hit.line]
+        assert sorted(found) == sorted(frames[:3])
+
+
+@pytest.mark.parametrize("line", [801, 100_000])
+def test_a_line_that_a_file_does_not_have_is_said_of_no_place(line: int) -> None:
+    with closing(index_of(TREE | {"src/steps.py": LONG})) as index:
+        found = asked(index, f"src/steps.py:{line}")
+        assert found.hits[0].path == "src/steps.py"
+        assert not any(hit.line for hit in found.hits)
+
+
+def test_a_line_of_a_file_that_may_not_be_read_is_not_told() -> None:
+    with closing(index_of(TREE)) as index:
+        query = IndexQuery(text="secret/plans.py:2")
+        assert not any(hit.line for hit in findings(index, query, lambda path: not path.startswith("secret")).hits)
+
+
+def test_what_is_said_of_a_place_s_words_is_true_of_the_lines_that_are_shown() -> None:
+    lines = {path: text.split("\n") for path, text in TREE.items()}
+    with closing(index_of(TREE)) as index:
+        for text in ("Connection.close", "how is the socket given back", "close count MOST", "poo", "openStream hos"):
+            for hit in asked(index, text).hits:
+                part = "\n".join(lines[hit.path][hit.first_line - 1 : hit.last_line])
+                stems = set(stems_of([*words_apart(part), *words_apart(humps_of(part))]).values())
+                for said in (reason.said for reason in hit.reasons):
+                    if (words := re.fullmatch(r"has (?:the word |\d+ of \d+ words: )(.*)", said)) is not None:
+                        asked_for = words[1].split(", ")
+                        assert set(stems_of(asked_for).values()) <= stems, (text, hit)
+                    if (begun := re.fullmatch(r"has a word that begins with (.*)", said)) is not None:
+                        assert re.search(rf"(?i)(?<![^\W_]){begun[1]}", part), (text, hit)
 
 
 NUMBERED = ("x509", "v2", "utf8Names", "k8s", "sha256sum", "HTTP2Server", "base64", "s3", "moved1", "moved2", "v3")

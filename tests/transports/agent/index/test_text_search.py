@@ -10,8 +10,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from codec.agent.index.identifiers import joined_words
+from codec.agent.index.identifiers import humps_of, joined_words
 from codec.agent.index.ranking import WEIGHTS
+from codec.agent.index.wording import words_apart
 from transports.agent.index import text_search
 from transports.agent.index.schema import SPAN, make_tables
 from transports.agent.index.stems import one_of_each_stem, stems_of
@@ -139,8 +140,26 @@ def test_rare_words_spare_the_rows_of_usual_ones(monkeypatch: pytest.MonkeyPatch
     st.lists(st.sampled_from(STEMMED), min_size=1, max_size=12),
     st.lists(st.sampled_from(STEMMED), min_size=1, max_size=8, unique=True),
 )
+def test_of_a_chunk_s_words_those_in_the_lines_that_are_shown_are_told(
+    body: list[str], words: list[str]
+) -> None:
+    with closing(index_of([("\n".join(body), "", "tie"), ("other", "", "")])) as index:
+        search = TextSearch(index, words, 2, WEIGHTS)
+        list(search.tries())
+        whole = search.words_in({SPAN: slice(None)})[SPAN].stems
+        each = [search.words_in({SPAN: slice(at, at + 1)})[SPAN].stems for at in range(len(body))]
+        assert set().union(*each) == whole
+        for line, found in zip(body, each, strict=True):
+            assert found <= set(stems_of([*words_apart(line), *words_apart(humps_of(line))]).values())
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.sampled_from(STEMMED), min_size=1, max_size=12),
+    st.lists(st.sampled_from(STEMMED), min_size=1, max_size=8, unique=True),
+)
 def test_a_chunk_has_the_words_that_fts5_finds_in_it(body: list[str], words: list[str]) -> None:
-    with closing(index_of([(" ".join(body), "", "connection"), ("other", "Index_of", "")])) as index:
+    with closing(index_of([(" ".join(body), "", "connection"), ("other Index_of", "", "")])) as index:
         lower = [word.lower() for word in words]
         search = TextSearch(index, lower, 2, WEIGHTS)
         list(search.tries())
@@ -154,4 +173,4 @@ def test_a_chunk_has_the_words_that_fts5_finds_in_it(body: list[str], words: lis
                     "SELECT 1 FROM text WHERE text MATCH ? AND rowid = ?", (f"{{body names}} : {quoted(word)}", number)
                 ).fetchone()
             }
-            assert search.stems_in([number])[number] == expected
+            assert search.words_in({number: slice(None)})[number].stems == expected
