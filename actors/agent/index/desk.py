@@ -199,6 +199,8 @@ class IndexDesk:
             elif not results and (gone := await _refusal_of(tree)):
                 found, message = msgspec.structs.replace(found, complete=False), gone
             else:
+                if found.behind:
+                    results = await _filled_up(read, words, results, most)
                 nothing = "" if results else f"Nothing was found for {words}."
                 message = sentences(nothing, found.by_words_only, found.behind)
             answer = SearchResults(
@@ -206,7 +208,7 @@ class IndexDesk:
                 results=tuple(results[:most]),
                 stages=found.stages,
                 generation=found.generation,
-                complete=found.complete,
+                complete=found.is_whole,
                 message=message,
             )
         answer = await self._as_allowed_now(id, policy, answer)

@@ -30,6 +30,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.agent.given import FileRefused, Trees
+from actors.agent.index.catching_up import CatchingUp
 from actors.agent.index.changes import Changes
 from actors.agent.index.embedding import Embedding
 from actors.agent.index.following import FOLLOW_SECONDS, Followers
@@ -125,6 +126,7 @@ class Indexer(Actor[Heard]):
         self._facts: IndexFacts | None = None
         self._trouble = ""
         self._changes = Changes()
+        self._catching_up = CatchingUp(self._changes)
         self._begun = False
         """Whether its first use has come."""
         self._loud = False
@@ -164,7 +166,9 @@ class Indexer(Actor[Heard]):
         self._embedding = Embedding(
             self, self._index, self._embedded, lambda seconds: self.tell_later(seconds, EmbedAgain())
         )
-        self._questions = IndexQuestions(self, self._index, self._known.id, self._lost, self._embedding.want)
+        self._questions = IndexQuestions(
+            self, self._index, self._known.id, self._catching_up, self._lost, self._embedding.want
+        )
         self._followers = Followers(lambda reply: self.tell_later(FOLLOW_SECONDS, FollowedLong(reply)))
         self._shown = self._status()
         if isinstance(kept, Begun):
@@ -267,8 +271,8 @@ class Indexer(Actor[Heard]):
             self._facts = facts
             if not self._changes:
                 self._trouble = ""
-            self._questions.opened(complete=facts.complete)
             self._move(IndexerEvent.OPENED)
+            self._catching_up.opened(complete=facts.complete)
             self._begin_soon()
             self._change()
 
@@ -284,7 +288,7 @@ class Indexer(Actor[Heard]):
         if sentence != self._trouble:
             logger.warning("the index of %s: %s", self._known.path, sentence)
         self._trouble = sentence
-        self._questions.compared(sentence)
+        self._catching_up.fails(sentence)
         self._failed_at = trio.current_time()
         self._move(IndexerEvent.FAIL)
         again = growing_wait(AGAIN_SECONDS, self._failures, LONGEST_AGAIN)
@@ -338,6 +342,7 @@ class Indexer(Actor[Heard]):
         self._loud = not self._changes.quiet or bool(self._trouble)
         wish = self._changes.taken()
         self._move(IndexerEvent.BEGIN)
+        self._catching_up.begins()
         self._running = trio.CancelScope()
         self.run_beside(self._update, wish, self._running)
         self._change()
@@ -370,6 +375,7 @@ class Indexer(Actor[Heard]):
                 self._fail(trouble or f"The disk of {self._known.path} does not answer.")
             else:
                 self._move(IndexerEvent.BREAK_OFF)
+                self._catching_up.breaks_off()
                 self._begin_soon()
 
     async def _check_folder(self) -> None:
@@ -389,8 +395,8 @@ class Indexer(Actor[Heard]):
     def _over(self, facts: IndexFacts) -> None:
         self._failures, self._trouble, self._loud = 0, "", False
         self._facts = facts
-        self._questions.compared()
         self._move(IndexerEvent.DONE)
+        self._catching_up.ends(complete=facts.complete)
         self._embedding.want()
         self._begin_soon()
         self._change()

@@ -1,9 +1,5 @@
 """Questions to an index: each is answered beside the mailbox, within the policy and a deadline, and a limited number
-run at once. The search for an asker that has given up stops.
-
-Much may have changed while nobody watched the folder: the server was away, or the index slept. So a question waits a
-moment for the comparison with the disk that has just begun. An answer that comes before its end says so.
-"""
+run at once. The search for an asker that has given up stops."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,6 +8,7 @@ from typing import Any
 import trio
 from msgspec.structs import replace
 
+from actors.agent.index.catching_up import CatchingUp
 from actors.agent.index.given import IndexTrouble, WorkspaceIndex
 from actors.agent.index.messages import Find
 from actors.agent.messages import WORKSPACES, PolicyAsked
@@ -22,10 +19,7 @@ from codec.agent.index.asking import IndexFindings
 from codec.agent.workspaces import Policy
 
 FIND_SECONDS = 10.0
-COMPARE_SECONDS = 1.0
-"""That a question waits for the comparison."""
 MOST_AT_ONCE = 64
-COMPARING = "What has changed here lately is still being looked for, so something may be missing."
 
 
 class IndexQuestions:
@@ -34,6 +28,7 @@ class IndexQuestions:
         actor: Actor[Any],
         index: WorkspaceIndex,
         workspace_id: str,
+        catching_up: CatchingUp,
         incomplete: Callable[[], None],
         other_vectors: Callable[[], None],
     ) -> None:
@@ -44,9 +39,8 @@ class IndexQuestions:
         self._other_vectors = other_vectors
         self._index = index
         self._workspace_id = workspace_id
+        self._catching_up = catching_up
         self._count = 0
-        self._trouble = ""
-        self._compared = trio.Event()
 
     def __len__(self) -> int:
         return self._count
@@ -58,24 +52,6 @@ class IndexQuestions:
         self._count += 1
         self._actor.run_beside(self._find, question)
 
-    def opened(self, *, complete: bool) -> None:
-        """The index is as it was kept. One that is not complete is being made: nobody waits for that."""
-        self._trouble = ""
-        if not complete:
-            self._compared.set()
-        elif self._compared.is_set():
-            self._compared = trio.Event()
-
-    def compared(self, trouble: str = "") -> None:
-        """The index is as the disk; or, for this reason, it will not be so soon."""
-        self._trouble = trouble
-        self._compared.set()
-
-    def _behind(self) -> str:
-        if not self._compared.is_set():
-            return COMPARING
-        return f"This may not be as the disk is now. {self._trouble}" if self._trouble else ""
-
     async def _find(self, question: Find) -> None:
         reply = question.reply
         with trio.CancelScope() as scope:
@@ -83,9 +59,7 @@ class IndexQuestions:
             try:
                 with trio.fail_after(FIND_SECONDS):
                     policy = question.policy or await self._policy()
-                    with trio.move_on_after(COMPARE_SECONDS):
-                        await self._compared.wait()
-                    behind = self._behind()
+                    behind = await self._catching_up.behind()
                     found = replace(await self._index.find(question.query, partial(is_readable, policy)), behind=behind)
             except IndexTrouble as trouble:
                 _fail(reply, trouble)

@@ -108,7 +108,7 @@ class SearchResults(Struct, frozen=True, kw_only=True):
     stages: tuple[StageCount, ...] = ()
     generation: int = 0
     complete: bool = True
-    """Whether the whole workspace had been indexed when this was looked for."""
+    """Whether the whole workspace had been indexed when this was looked for, and nothing was known to be behind."""
     milliseconds: float = 0.0
     message: str = ""
     """What is so, in a sentence: that nothing was found, that the index is being made, that there is none."""

@@ -12,6 +12,7 @@ import trio
 from trio.testing import MockClock
 
 from actors.agent.given import FileRefused
+from actors.agent.index.catching_up import BEHIND
 from actors.agent.index.desk import (
     BEGINS,
     CROWDED,
@@ -22,7 +23,6 @@ from actors.agent.index.desk import (
     IndexDesk,
 )
 from actors.agent.index.following import FOLLOW_SECONDS
-from actors.agent.index.questions import COMPARING
 from actors.agent.index.searching import FIND_SECONDS
 from actors.agent.index.telling import HIDDEN
 from actors.agent.messages import WORKSPACES, ChangePolicy
@@ -147,7 +147,7 @@ async def test_a_search_tells_lines_as_they_are_now_and_what_the_policy_lets_rea
         hits = tuple(IndexHit(path=path, first_line=1, last_line=2, score=1.0) for path in (".git/config", "src/a.py"))
         findings = IndexFindings(hits=hits, stages=(StageCount("text_search", 2),), words=words, generation=7)
         index = house.index(fact)
-        index.facts_now = IndexFacts(complete=True)
+        index.facts_now, index.seconds = IndexFacts(complete=True), 0.1
 
         async def find(query: Any, readable: Any) -> IndexFindings:
             return findings
@@ -355,10 +355,12 @@ async def test_a_search_says_that_something_may_be_missing_while_the_index_is_co
         index = house.index(fact)
         index.facts_now, index.seconds = IndexFacts(complete=True), 60
         answer = read(await asked.search(fact.id, "word", "all", 10))
-        assert answer["message"] == COMPARING
-        assert [each["path"] for each in answer["results"]] == ["src/a.py"]
+        assert (answer["message"], answer["complete"]) == (BEHIND, False)
+        assert [each["path"] for each in answer["results"]] == ["src/a.py", "src/b.py"], "the second by reading"
         await trio.sleep(60)
-        assert read(await asked.search(fact.id, "word", "all", 10))["message"] == ""
+        answer = read(await asked.search(fact.id, "word", "all", 10))
+        assert (answer["message"], answer["complete"]) == ("", True)
+        assert [each["path"] for each in answer["results"]] == ["src/a.py"]
 
 
 async def test_no_status_names_a_file_that_the_policy_hides(autojump_clock: MockClock) -> None:

@@ -10,12 +10,14 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
+from actors.agent.index import catching_up
 from actors.agent.index import indexer as its
+from actors.agent.index.catching_up import BEHIND
 from actors.agent.index.following import FOLLOW_SECONDS
 from actors.agent.index.given import IndexTrouble
 from actors.agent.index.indexers import MOST_AWAKE, awake_indexer, wants_to_be_awake
 from actors.agent.index.messages import ChangesTold, Find, FollowIndex, IndexAsked, WatchWorkspace
-from actors.agent.index.questions import COMPARE_SECONDS, COMPARING, FIND_SECONDS, MOST_AT_ONCE
+from actors.agent.index.questions import FIND_SECONDS, MOST_AT_ONCE
 from actors.agent.index.watch import GONE_SECONDS
 from codec.agent.client_messages import FileChange
 from codec.agent.index.asking import IndexFindings, IndexQuery
@@ -422,14 +424,41 @@ async def test_a_question_after_a_restart_waits_for_the_comparison_with_the_disk
         found = await searched(house, fact)
         took = trio.current_time() - began
         assert found.complete
-        assert took < COMPARE_SECONDS + 0.05
+        assert took < catching_up.PATIENCE + 0.05
         compared = len(index.ended) > updates
-        assert compared is (seconds < COMPARE_SECONDS)
-        assert found.behind == ("" if compared else COMPARING)
+        assert compared is (seconds < catching_up.PATIENCE)
+        assert found.behind == ("" if compared else BEHIND)
         assert found.is_whole is compared
-        assert compared or took == pytest.approx(COMPARE_SECONDS, abs=0.05), "no longer, and no less"
+        assert compared or took == pytest.approx(catching_up.PATIENCE, abs=0.05), "no longer, and no less"
         await trio.sleep(seconds + 1)
         assert (await searched(house, fact)).behind == ""
+
+
+@pytest.mark.parametrize("saved_after", [0.0, 0.5, 2.0, 8.0])
+async def test_an_answer_has_what_was_saved_before_the_question_or_says_that_it_may_be_missing(
+    autojump_clock: MockClock, saved_after: float
+) -> None:
+    """Also while a rebuild, or another update, runs: what was saved is the next one then."""
+    async with index_house() as house:
+        fact = await house.register(auto_watch=True)
+        await house.reindex(fact)
+        await house.ready(fact)
+        index = house.index(fact)
+        index.seconds = 10.0
+        await house.reindex(fact)
+        await trio.sleep(saved_after)
+        await house.news(fact, "src/saved.py")
+        began = trio.current_time()
+        found = await searched(house, fact)
+        assert trio.current_time() - began < catching_up.PATIENCE + 0.1
+        assert (found.behind, found.is_whole) == (BEHIND, False)
+        await house.ready(fact)
+        index.seconds = 1.0
+        await trio.sleep(20)
+        updates = len(index.ended)
+        await house.news(fact, "src/again.py")
+        found = await searched(house, fact)
+        assert (found.behind, len(index.ended)) == ("", updates + 1), "it was waited for"
 
 
 async def test_a_question_to_an_index_that_is_being_made_waits_for_nothing(autojump_clock: MockClock) -> None:
@@ -465,7 +494,7 @@ async def test_an_index_that_wakes_again_compares_before_it_answers(autojump_clo
         fact = await house.register()
         await house.reindex(fact)
         await house.ready(fact)
-        house.index(fact).seconds = COMPARE_SECONDS / 2
+        house.index(fact).seconds = catching_up.PATIENCE / 2
         for _ in range(2):
             await trio.sleep(3 * its.REST_SECONDS)
             assert awake_indexer(house.house.stage.registry, fact.id) is None
