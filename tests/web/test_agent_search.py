@@ -268,3 +268,26 @@ def test_of_a_text_that_is_too_long_both_ends_are_searched_for_and_that_is_said(
     first = re.fullmatch(r".*Only the first ([\d,]+) and the last ([\d,]+) characters are searched for\.", said)
     assert first is not None
     assert sum(int(count.replace(",", "")) for count in first.groups()) + 1 == len(asked)
+
+
+@pytest.mark.parametrize(
+    ("words", "line", "shown"),
+    [
+        (("at",), "compare at thread.compareAt(what)", ["at", "At"]),
+        (("on", "no"), "NonNull on nothing, no isOnNo", ["on", "no", "On", "No"]),
+        (("gizmos",), "def gizmo(gizmos): Gizmoed", ["gizmo", "gizmos", "Gizmoed"]),
+        (("serializing", "errors"), "SerializeError serialization", ["Serialize", "Error", "serialization"]),
+        (("stream",), "openstream(upstreams)", ["stream", "streams"]),
+        (("a", "("), "a (b)", []),
+    ],
+)
+def test_the_words_that_were_looked_for_are_marked_in_their_usual_forms_and_short_ones_not_within_others(
+    show: ShowAgent, words: tuple[str, ...], line: str, shown: list[str]
+) -> None:
+    place = SearchResult(path="a.py", first_line=1, last_line=1, score=1.0, lines=(FoundLine(1, line),))
+    page, stage = show()
+    stage.finds = lambda asked, kind: SearchResults(query=asked, results=(place,), words=words)
+    page.keyboard.press("/")
+    page.keyboard.type("it", delay=5)
+    expect(found(page)).to_have_count(1)
+    assert found(page).locator("pre mark").all_inner_texts() == shown

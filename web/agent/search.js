@@ -20,6 +20,9 @@ const MOST_LINES = 5;
 /** Characters, of what is searched for; and of it as it stands in an address. */
 const LONGEST = 2000;
 const LONGEST_WRITTEN = 6000;
+/** In which a word may end beside its stem. */
+const ENDINGS = "ations?|ings?|ers?|ed|es|s|e";
+const ENDING = new RegExp(`(?<=.{3})(?:${ENDINGS})$`, "u");
 /** Milliseconds after which what is shown is said to be no answer yet to what is written. */
 const LATE = 300;
 
@@ -98,8 +101,8 @@ class AgentSearch extends HouseElement {
     mark(this.#index, "title", status?.errors?.join("\n") || null);
   }
 
-  /** @param {{query: string, results: Found[], message: string, milliseconds: number, complete: boolean}} answer */
-  show({ query, results, message, milliseconds }) {
+  /** @param {{query: string, results: Found[], words: string[], message: string, milliseconds: number, complete: boolean}} answer */
+  show({ query, results, words: sought, message, milliseconds }) {
     this.#answered();
     const again = query === this.#shownFor;
     const chosen = again ? this.#found[this.#at] : null;
@@ -108,7 +111,8 @@ class AgentSearch extends HouseElement {
     this.#found = results;
     this.#at = Math.max(0, kept);
     const { words, cut } = askedWords(this.#field.value.trim());
-    this.#list.replaceChildren(...results.map((found, at) => this.#row(found, at, words)));
+    const form = formOf(sought.length ? sought : words.split(/[^\p{L}\p{N}_]+/u));
+    this.#list.replaceChildren(...results.map((found, at) => this.#row(found, at, form)));
     const count = `${results.length === 1 ? "1 place" : `${format.count(results.length)} places`} in ${Math.max(1, Math.round(milliseconds))} ms`;
     put(this.#said, [results.length ? count : message || "Nothing was found.", results.length ? message : "", cut].filter(Boolean).join(" · "));
     this.#said.classList.remove("wrong");
@@ -139,15 +143,15 @@ class AgentSearch extends HouseElement {
     this.#mark();
   }
 
-  /** @param {Found} found @param {number} at @param {string} words those that are marked */
-  #row(found, at, words) {
+  /** @param {Found} found @param {number} at @param {RegExp | null} form of what is marked */
+  #row(found, at, form) {
     const { path, first_line: line, symbol, kind, reasons, lines } = found;
     const slash = path.lastIndexOf("/") + 1;
     return h("li", { id: `agent-found-${at}`, role: "option", "data-at": String(at), "data-key": `found ${path}:${line}:${symbol}` },
       h("div.place", {}, h("span.path", { title: path }, h("span.folder", {}, ...visible(path.slice(0, slash))), h("b", {}, ...visible(path.slice(slash))), `:${line}`),
         symbol ? h("span.symbol", {}, kind ? h("span.kind", {}, kind) : "", h("code", {}, symbol)) : ""),
       lines.length ? h("pre", {}, ...outdented(lines.slice(0, MOST_LINES)).map(({ number, text }) =>
-        h("span.line", {}, h("span.number", { ariaHidden: "true" }, String(number)), ...marked(text, words)))) : "",
+        h("span.line", {}, h("span.number", { ariaHidden: "true" }, String(number)), ...marked(text, form)))) : "",
       reasons.length ? h("p.why", {}, reasons.slice(0, MOST_REASONS).map(({ said }) => said).join(" · ")) : "");
   }
 
@@ -240,11 +244,24 @@ function outdented(lines) {
   return lines.map(({ number, text }) => ({ number, text: text.slice(depth) || " " }));
 }
 
-/** With the words that are looked for. @param {string} text @param {string} words */
-function marked(text, words) {
-  const each = words.split(/[^\p{L}\p{N}_]+/u).filter((word) => word.length > 1).map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  if (!each.length) return visible(text, { lines: true });
-  return text.split(new RegExp(`(${each.join("|")})`, "giu")).flatMap((part, at) => (at % 2 ? [h("mark", {}, part)] : visible(part, { lines: true })));
+/** Of words in any of their usual forms. Short ones count only as whole words, or whole parts of a name. @param {string[]} words */
+function formOf(words) {
+  const each = words.filter((word) => word.length > 1).sort((one, other) => other.length - one.length).map((word) => {
+    const stem = word.length > 4 ? word.replace(ENDING, "") : word;
+    const form = stem.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    return word.length > 3 ? `${form}(?:${ENDINGS})?` : form;
+  });
+  return each.length ? new RegExp(`(${each.join("|")})`, "giu") : null;
+}
+
+/** With what is looked for. @param {string} text @param {RegExp | null} form */
+function marked(text, form) {
+  if (!form) return visible(text, { lines: true });
+  const parts = text.split(form);
+  return parts.flatMap((part, at) => {
+    const goesOn = /^\p{Ll}/u.test(parts[at + 1]) || (/^\p{Ll}/u.test(part) && /\p{L}$/u.test(parts[at - 1]));
+    return at % 2 && (part.length > 3 || !goesOn) ? [h("mark", {}, part)] : visible(part, { lines: true });
+  });
 }
 
 /** @param {any} status */

@@ -206,6 +206,7 @@ class IndexDesk:
             answer = SearchResults(
                 query=words,
                 results=tuple(results[:most]),
+                words=found.words,
                 stages=found.stages,
                 generation=found.generation,
                 complete=found.is_whole,

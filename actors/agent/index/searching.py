@@ -5,6 +5,7 @@ looked for anew by the hit's name and by the words. So no line is shown that is 
 in every reading.
 """
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -20,6 +21,7 @@ from actors.agent.index.messages import Find
 from actors.kernel import ActorDown, KernelError, NobodyThere, Registry
 from codec.agent.file_texts import cut_line
 from codec.agent.index.asking import FoundLine, IndexFindings, IndexHit, IndexQuery, SearchResult
+from codec.agent.index.wording import words_apart
 from codec.agent.keywords import last_part
 from codec.agent.withheld import withheld
 from codec.agent.workspaces import Policy
@@ -29,6 +31,8 @@ FIND_SECONDS = 2.0
 TRIES = 2
 SHOWN_LINES = 8
 """Of one result."""
+MOST_ABOVE, ABOVE = 20, ("@", "#[", "[", "template")
+"""Lines above a definition that belong to it, and how they begin."""
 BEFORE, AFTER = 1, 2
 """Lines around one that was asked for."""
 LONGEST_FILE = 1 << 20
@@ -123,7 +127,8 @@ def _best(lines: Sequence[str], name: str, words: Sequence[str]) -> int | None:
 
 
 def chosen_lines(place: LivePlace, words: Sequence[str], most: int = SHOWN_LINES) -> tuple[FoundLine, ...]:
-    """The line that was asked for with some around it; or the first line of a definition, and those with the words."""
+    """The line that was asked for with some around it. Or those that name a definition, say something word for word,
+    and have the words, in this order."""
     shown = withheld(place.text.text, place.hit.path).removesuffix("\n").split("\n")
     asked_for = place.hit.line - place.first
     if 0 <= asked_for < len(shown):
@@ -132,10 +137,30 @@ def chosen_lines(place: LivePlace, words: Sequence[str], most: int = SHOWN_LINES
     lowered = [word.lower() for word in words]
     held = [(sum(word in line.lower() for word in lowered), -at) for at, line in enumerate(shown)]
     chosen = [-at for count, at in sorted(held, reverse=True) if count]
+    chosen = [*_saying(shown, place.hit.verbatim), *chosen]
     if place.hit.symbol or not chosen:
-        chosen.insert(0, 0)
+        chosen.insert(0, _naming(shown, place.hit.symbol))
     numbers = sorted([*dict.fromkeys(chosen)][:most])  # too many: those with the fewest words are left out
     return tuple(FoundLine(place.first + at, cut_line(shown[at])) for at in numbers)
+
+
+def _naming(lines: Sequence[str], symbol: str) -> int:
+    """The line in which a definition has its name: decorators and attributes may stand above it."""
+    if not lines[0].lstrip().startswith(ABOVE):
+        return 0
+    named = re.compile(rf"(?<!\w){re.escape(last_part(symbol))}(?!\w)")
+    below = (at for at, line in enumerate(lines[:MOST_ABOVE]) if not line.lstrip().startswith(ABOVE))
+    return next((at for at in below if named.search(lines[at])), 0)
+
+
+def _saying(lines: Sequence[str], words: str) -> range:
+    """The lines that say this word for word."""
+    wanted = words.split()
+    said = [(word, at) for at, line in enumerate(lines) for word in words_apart(line)]
+    for begin in range(len(said) - len(wanted) + 1) if wanted else ():
+        if all(said[begin + more][0] == word for more, word in enumerate(wanted)):
+            return range(said[begin][1], said[begin + len(wanted) - 1][1] + 1)
+    return range(0)
 
 
 async def shown(

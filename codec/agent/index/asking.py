@@ -45,6 +45,8 @@ class IndexHit(Struct, frozen=True, kw_only=True):
     """Of the symbol."""
     line: int = 0
     """That the question names, if it names one of these."""
+    verbatim: str = ""
+    """What it has of the question word for word: lowercase words, a blank between them."""
     digest: str = ""
     """Of the file as it was indexed (files.digest_of)."""
     reasons: tuple[Reason, ...] = ()
@@ -105,6 +107,8 @@ class SearchResults(Struct, frozen=True, kw_only=True):
 
     query: Annotated[str, Meta(max_length=LONGEST_QUERY)]
     results: tuple[SearchResult, ...] = ()
+    words: tuple[str, ...] = ()
+    """What was looked for: lowercase, also parts of names, and without words that carry nothing."""
     stages: tuple[StageCount, ...] = ()
     generation: int = 0
     complete: bool = True

@@ -111,8 +111,10 @@ class Walk:
         return self.data[start:end].decode("utf-8", "replace")[:LONGEST_NAME]
 
     def add(self, node: Node, name: str, kind: str, place: Around, line: int, block: bool = True) -> Around:
-        """The place within it."""
+        """The place within it. What has no name, because a grammar has supposed one where none is, defines nothing."""
         name = name[:LONGEST_NAME]
+        if not name.strip():
+            return place
         first = place.first if place.first >= 0 else node.start_point[0]
         end = node.end_point
         last = end[0] if end[1] else end[0] - 1  # some nodes hold the line break behind them

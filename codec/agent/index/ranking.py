@@ -6,7 +6,7 @@ Rules
     long files would win by their length.
   - A chunk is worth the sum of its words by BM25 (SQLite's), in which a word of the file's path counts five times.
   - A chunk that has something of the question word for word counts the more, the more of it and the fewer others have
-    it: as much as two words that are nowhere else, at most.
+    it: as much as six words that are nowhere else, at most.
   - A chunk with a line that the question names counts as much as two words that are nowhere else.
   - A word of the path counts once more for the file: half of how rare it is among all paths. A word that most files
     use may stand in the path of one.
@@ -67,7 +67,7 @@ class Weights(Struct, frozen=True, kw_only=True):
     opened: float = 0.15
     near: float = 0.1
     named_path: float = 2.0
-    verbatim: float = 2.0
+    verbatim: float = 6.0
     """A chunk that has the question word for word."""
     line: float = 2.0
     """A chunk with a line that the question names."""
@@ -133,7 +133,7 @@ class IndexFound(Struct, frozen=True, kw_only=True):
     named: frozenset[int] = frozenset()
     """Files whose paths the question names."""
     called: frozenset[int] = frozenset()
-    """Files whose names, without their ending, are all there is of the question."""
+    """Files whose names, without their ending, or whose paths are all there is of the question."""
     active: int | None = None
     opened: frozenset[int] = frozenset()
     near: frozenset[int] = frozenset()

@@ -66,7 +66,8 @@ def words_apart(text: str) -> list[str]:
 
 
 def word_for_word(wording: AskedWording, texts: Mapping[int, str]) -> dict[int, WordForWord]:
-    """The texts, by their numbers, that have any of its windows. A window counts as one part of those that have it."""
+    """The texts, by their numbers, that have any of its windows. Several that have a window share it: four of
+    them have half of its worth each."""
     had: dict[int, list[int]] = {}
     shares = [0] * len(wording.windows)
     parts = [sorted(window.split(), key=len, reverse=True) for window in wording.windows]
@@ -81,7 +82,7 @@ def word_for_word(wording: AskedWording, texts: Mapping[int, str]) -> dict[int, 
         for at in here:
             shares[at] += 1
     return {
-        number: WordForWord(1 - 0.5 ** sum(1 / shares[at] for at in here), _longest(wording.windows, here))
+        number: WordForWord(1 - 0.5 ** sum(shares[at] ** -0.5 for at in here), _longest(wording.windows, here))
         for number, here in had.items()
     }
 

@@ -130,6 +130,32 @@ async def test_a_line_that_a_changed_file_does_not_have_any_more_is_not_shown(ki
     assert [each.first_line <= 7 <= each.last_line for each in found] == [True]
 
 
+@pytest.mark.parametrize(
+    ("lines", "symbol", "verbatim", "words", "numbers"),
+    [
+        # what stands there word for word, also over two lines, before lines that only have the words
+        (("a b", "c d a", 'raise "a b', 'c d"', "a b d"), "", "a b c d", "abcd", [5, 6]),
+        (("a x b", "a", "b", "'a,", "b!'", "b"), "", "a b", "ab", [6, 7]),
+        (("def f():", "a", "b", "A", "b.c"), "f", "a b", "abc", [5, 6, 7]),
+        (("a", "b"), "", "b a", "ab", [5, 6]),  # it is gone since
+        # the line in which a definition has its name, below what belongs to it
+        (("@wraps(f)", "@cached", "def f():", "    a"), "f", "", "", [7]),
+        (("    #[inline]", "    pub fn total(&self)", "    }"), "Cart.total", "", "", [6]),
+        (("[Fact]", "public void Total()", "}"), "Cart.Total", "", "", [6]),
+        (("template <class T>", "T total(T one)", "}"), "total", "", "", [6]),
+        (("@wraps", "x"), "f", "", "", [5]),  # it is gone since
+        (("def f():", "    f()"), "f", "", "", [5]),
+    ],
+)
+def test_what_is_said_of_a_place_stands_in_the_lines_that_are_shown(
+    lines: Sequence[str], symbol: str, verbatim: str, words: str, numbers: list[int]
+) -> None:
+    wanted = replace(hit(5, 4 + len(lines), symbol), verbatim=verbatim)
+    place = LivePlace(wanted, 5, 4 + len(lines), text_of(lines, 5))
+    shown_lines = chosen_lines(place, tuple(words), len(numbers))
+    assert [each.number for each in shown_lines] == numbers
+
+
 async def test_what_is_shown_of_a_hit_is_what_the_disk_has() -> None:
     here = hit(2, 3, "f", digest=digest_of(having().encode()))
     moved = IndexHit(

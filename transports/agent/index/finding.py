@@ -93,7 +93,7 @@ class AskedIndex:
         if files and question.sole:  # package.json is a file, not what is called json in a package
             self._question = question = replace(question, sole="")
         if kind in ("all", "text"):
-            named, called = files, self._called()
+            named, called = files, self._called() | self._is_path(files)
         if kind in ("all", "symbols"):
             symbols = self._symbols()
             stages.append(StageCount("symbol_search", len(symbols)))
@@ -159,6 +159,11 @@ class AskedIndex:
             return frozenset()
         found = [number for number, path in self._with_name(sole, "") if splitext(basename(path))[0] == sole]
         return frozenset(self._files.learn(found[:MOST_PATHS]))
+
+    def _is_path(self, named: Set[int]) -> frozenset[int]:
+        """Those of these files whose paths are all there is of the question."""
+        asked = lowered(self._query.text.strip().strip("`'\""))
+        return frozenset(number for number in named if lowered(self._files[number].path) == asked)
 
     def _with_name(self, name: str, end: str = "/") -> list[tuple[int, str]]:
         """The files that are called so, lowercase. `end`: "" for those, too, whose names only begin so."""
@@ -255,6 +260,7 @@ class AskedIndex:
                     symbol=name,
                     kind=symbol.kind if symbol is not None else "",
                     line=place.chunk.line if place.chunk is not None else 0,
+                    verbatim=place.chunk.verbatim if place.chunk is not None else "",
                     digest=place.file.digest,
                     reasons=reasons_of(place, self._question, found, said),
                 )

@@ -47,11 +47,15 @@ class SymbolSearch:
             if name.name.lower() not in seen:
                 seen.add(name.name.lower())
                 found += self._named_so(name)
-        sole = self._question.sole
-        if sole:
-            found += self._beginning_so(_last(sole))
+        sole = _last(self._question.sole)
+        stem, _, ending = self._question.sole.rpartition(".")
+        if stem and ending.lower() in ENDINGS:  # Cart.java, which is not there: what it may define
+            sole = _last(stem)
+            found += self._named_so(AskedName(sole))
+        elif sole:
+            found += self._beginning_so(sole)
         if not found and self._question.names and (sole or self._alone):
-            found += self._similar(_last(sole) or self._question.names[0].name)
+            found += self._similar(sole or self._question.names[0].name)
         if self._alone and not sole:
             found += self._with_words({symbol.name.lower() for symbol in found})
         return found
@@ -88,7 +92,7 @@ class SymbolSearch:
         """Spelled nearly so: whoever mistypes a name mostly begins it right. If there is none, those that end so, or
         nearly so."""
         low = lowered(name)
-        if len(low) < 4 or ("." in self._question.sole and low in ENDINGS):  # config.toml, which is not there
+        if len(low) < 4:
             return []
         between = len(low) - 2, len(low) + 2, MOST_SIMILAR
         begin = self._do(

@@ -2,7 +2,7 @@
 """What holds of every file, whatever is in it."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from codec.agent.index.chunks import MOST_CHARACTERS, MOST_LINES, MOST_OF_LINE
@@ -55,6 +55,7 @@ def check(text: str, facts: FileFacts) -> None:
 
 @pytest.mark.slow
 @given(st.sampled_from(ENDINGS), TEXTS)
+@example("cs", "class A(B):\nimpl T {\ntypedef struct { int x; } T;\ntypedef struct { int x; } T;\ndef f(x):\n    return x\n")
 def test_every_line_is_in_one_chunk_and_every_symbol_within_the_file(ending: str, text: str) -> None:
     check(text, extracted(f"a/file.{ending}", text))
 

@@ -91,6 +91,39 @@ def paths(found: IndexFindings) -> list[str]:
     return list(dict.fromkeys(hit.path for hit in found.hits))
 
 
+@pytest.mark.parametrize("path", [*TREE, "a/r4_num.rs", "a/r13_r4_num.rs", "x/bsd/netbsd/x86.rs", "test/__init__.py"])
+@pytest.mark.parametrize("form", ["{}", " `{}` "])
+def test_a_whole_path_finds_its_file_first(path: str, form: str) -> None:
+    more = {"x/bsd/netbsd/mod.rs": "// netbsd bsd x86 rs x\n" * 3, "a/r13_r4_num.rs": "fn r4_num() {}\n"}
+    more |= {"a/r4_num.rs": "mod r13;\n", "x/bsd/netbsd/x86.rs": "fn a() {}\n", "test/__init__.py": ""}
+    more |= {"src/__init__.py": "def test():\n    init = 1\n"}
+    with closing(index_of(TREE | more)) as index:
+        found = asked(index, form.format(path))
+        assert found.hits[0].path == path
+        assert "the question names its path" in [reason.said for reason in found.hits[0].reasons]
+
+
+@pytest.mark.parametrize("name", ["gone.py", "_gone_of_it.py", "Gone.java", "gone.txt"])
+def test_a_file_that_is_not_there_finds_nothing_that_is_called_like_its_ending(name: str) -> None:
+    more = {"src/names.py": "def py_name():\n    pass\n\n\ndef python():\n    pass\n\n\ndef java_home():\n    pass\n"}
+    with closing(index_of(TREE | more)) as index:
+        assert not any(hit.kind for hit in asked(index, name).hits)
+
+
+def test_a_file_that_is_not_there_finds_what_it_may_define() -> None:
+    with closing(index_of(TREE)) as index:
+        assert asked(index, "Connection.java").hits[0].symbol == "Connection"
+
+
+@pytest.mark.parametrize("ending", ["pxi", "f90", "sol", "el", "fs", "vb", "v", "gd", "astro", "nix", "thrift", "y"])
+def test_code_in_a_language_without_a_grammar_counts_as_code(ending: str) -> None:
+    said = "no elements in this sequence of numbers"
+    doc = "".join(f"Elements of a sequence, numbers in no order, part {number}.\n\n" for number in range(30))
+    more = {f"src/empty.{ending}": f'x\nraise("{said}")\n', "docs/sequence.md": doc, "src/data.json": f'["{said}"]'}
+    with closing(index_of(TREE | more)) as index:
+        assert paths(asked(index, f"ValueError: {said}"))[0] == f"src/empty.{ending}"
+
+
 LONG = "".join(f"def step_{number}(value):\n    return value + {number}\n\n\n" for number in range(200))
 """Of 800 lines."""
 
