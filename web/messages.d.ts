@@ -1418,6 +1418,7 @@ export namespace Agent {
   export interface SearchResults {
     query: string;
     results: SearchResult[];
+    words: string[];
     stages: StageCount[];
     generation: number;
     complete: boolean;

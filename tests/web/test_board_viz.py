@@ -326,3 +326,32 @@ def test_nothing_is_cut_on_a_narrow_page_and_a_long_text_unfolds(show: Show) -> 
     inner.click()
     expect(inner.locator(".value")).to_have_text(f"'{TALE}'")
     assert page.evaluate(TOO_NARROW) == []
+
+
+ODD: list[Any] = [
+    5, None, "x", [], {}, {"value": 1}, {"type": None, "value": 1}, {"type": 7, "value": []},
+    {"type": "dict", "value": [1, 2, {"key": 1}], "id": "a"}, {"type": "dict", "value": [None, [], {"value": {}}]},
+    {"type": "dict", "value": [{"key": {"type": "int", "value": 1}, "value": 3}, 4]},
+    {"type": "list", "value": [1, None, {"key": {}, "value": {}}], "length": "x"},
+    {"type": "list", "value": [{"key": {}, "value": {}}, 1]}, {"type": "object (A)", "value": {"a": 1, "b": None}},
+    {"type": "set", "value": [{}]}, {"type": "dict", "value": {"a": {"value": {}}}}, {"type": "dict", "value": 3},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", ODD, ids=json.dumps)
+def test_whatever_is_no_value_is_said_to_be_none_and_the_others_are_shown(
+    opened: tuple[Page, BoardStage], odd: Any
+) -> None:
+    page, stage = opened
+    around = {"type": "list", "value": [node(1), odd, node("after it")], "length": 3, "id": "l"}
+    say(page, stage, viz("set", name="odd", value=around), viz("set", name="beside", value=node([1, 2])))
+    if isinstance(odd, dict):
+        say(page, stage, viz("set", name="alone", value=odd))
+    page.get_by_role("button", name=re.compile("^odd")).wait_for()
+    for entry in page.locator("board-viz [aria-expanded=false]").all():
+        entry.click()
+    shown = rows(page)
+    assert {"beside list · 2", "  2 'after it' str"} <= set(shown)
+    assert not re.search("undefined|Cannot|NaN|is not", "\n".join(shown))
+    expect(page.locator("board-viz .note")).to_have_count(0)
+    say(page, stage, *(viz("removeVariable", name=name) for name in ("odd", "beside", "alone")))

@@ -27,16 +27,17 @@ const isRecord = (value) => typeof value === "object" && value !== null && !Arra
 const isPair = (item) => isRecord(item) && isRecord(item.key) && isRecord(item.value);
 const isCut = (node) => node?.type === "truncated" && String(node.value).startsWith("...");
 
-/** A copy of a node that can be changed: without the script's notes about items that it left out. */
+/** A copy of a node that can be changed: without the script's notes about items that it left out. Whatever is no node
+becomes one that says so. */
 export function taken(node) {
-  if (!isRecord(node)) return { type: "error", value: "The script sent nothing that can be shown." };
+  if (!isRecord(node) || typeof node.type !== "string") return { type: "error", value: "The script sent nothing that can be shown." };
   if (isSequence(node)) {
     const items = (isCut(node.value.at(-1)) ? node.value.slice(0, -1) : node.value).map(taken);
     return { ...node, value: items, length: node.length ?? items.length };
   }
   if (isDict(node)) {
-    const own = node.value.filter(({ key }) => key.type !== "truncated_key");
-    const pairs = own.map(({ key, value }) => ({ key: taken(key), value: taken(value) }));
+    const own = node.value.filter((item) => item?.key?.type !== "truncated_key");
+    const pairs = own.map((item) => ({ key: taken(item?.key), value: taken(item?.value) }));
     return { ...node, value: pairs, length: node.length ?? pairs.length };
   }
   if (isObject(node)) {
