@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from actors.judge.given import Folders, Found, Names
 from actors.judge.ledger import version
-from actors.judge.limits import time_limit
+from actors.judge.limits import memory_limit, time_limit
 from codec.judge import MAIN, SHOWN, Case, Excerpt, Regex, ShownProblem, Task, excerpt
 from codec.words import listed, sentences
 
@@ -42,7 +42,7 @@ def told(
             for index, (given, wanted) in cases.items()
         ),
         id="/".join(names),
-        memory_limit=task.memory_limit,
+        memory_limit=memory_limit(task.memory_limit),
         test_type=task.test_type,
         input=task.input,
         output=task.output,

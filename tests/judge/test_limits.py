@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.judge.limits import LONGEST, limits, time_limit
+from actors.judge.limits import LONGEST, limits, memory_limit, time_limit
 from codec.judge import RunSettings
 
 CPU = [
@@ -35,9 +35,22 @@ def test_a_problem_without_a_limit_has_the_usual_one(given: int | None, shown: i
     assert time_limit(given) == shown
 
 
+@pytest.mark.parametrize(("given", "shown"), [(256, 256), (None, 1024), (0, 1024), (-1, 1024)])
+def test_a_problem_without_a_limit_of_memory_has_the_usual_one(given: int | None, shown: int) -> None:
+    assert memory_limit(given) == shown
+
+
 @pytest.mark.parametrize(
     ("setting", "given", "kilobytes"),
-    [(None, 256, 262_144), (None, None, None), (None, 0, None), (64, 256, 65_536), (0, 256, None), (64, None, 65_536)],
+    [
+        (None, 256, 262_144),
+        (None, None, 1_048_576),
+        (None, 0, 1_048_576),
+        (64, 256, 65_536),
+        (0, 256, None),
+        (0, None, None),
+        (64, None, 65_536),
+    ],
 )
 def test_memory_is_the_settings_else_the_problems(
     setting: int | None, given: int | None, kilobytes: int | None
