@@ -338,20 +338,19 @@ ODD: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("odd", ODD, ids=json.dumps)
-def test_whatever_is_no_value_is_said_to_be_none_and_the_others_are_shown(
-    opened: tuple[Page, BoardStage], odd: Any
-) -> None:
-    page, stage = opened
-    around = {"type": "list", "value": [node(1), odd, node("after it")], "length": 3, "id": "l"}
-    say(page, stage, viz("set", name="odd", value=around), viz("set", name="beside", value=node([1, 2])))
-    if isinstance(odd, dict):
-        say(page, stage, viz("set", name="alone", value=odd))
-    page.get_by_role("button", name=re.compile("^odd")).wait_for()
-    for entry in page.locator("board-viz [aria-expanded=false]").all():
-        entry.click()
-    shown = rows(page)
-    assert {"beside list · 2", "  2 'after it' str"} <= set(shown)
-    assert not re.search("undefined|Cannot|NaN|is not", "\n".join(shown))
+def test_whatever_is_no_value_is_said_to_be_none_and_the_others_are_shown(show: Show) -> None:
+    page, stage = show(spawn("viz", "v"))
+    for number, odd in enumerate(ODD):
+        around = {"type": "list", "value": [node(1), odd, node("after it")], "length": 3, "id": "l"}
+        said = [viz("set", name=f"odd{number}", value=around), viz("set", name="beside", value=node([1, number]))]
+        if isinstance(odd, dict):
+            said.append(viz("set", name=f"alone{number}", value=odd))
+        say(page, stage, *said)
+        page.get_by_role("button", name=re.compile(f"^odd{number}")).wait_for()
+        for entry in page.locator("board-viz [aria-expanded=false]").all():
+            entry.click()
+        shown = rows(page)
+        assert {"beside list · 2", f"  1 {number} int", "  2 'after it' str"} <= set(shown), odd
+        assert not re.search("undefined|Cannot|NaN|is not", "\n".join(shown)), odd
+        say(page, stage, viz("removeVariable", name=f"odd{number}"), viz("removeVariable", name=f"alone{number}"))
     expect(page.locator("board-viz .note")).to_have_count(0)
-    say(page, stage, *(viz("removeVariable", name=name) for name in ("odd", "beside", "alone")))
