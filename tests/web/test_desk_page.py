@@ -165,6 +165,35 @@ def test_a_key_changes_no_request_that_the_reader_does_not_see_marked(desk: Show
     expect(page.get_by_role("button", name="All 60")).to_be_visible()
 
 
+@pytest.mark.parametrize("count", [1, 40, 1_300])
+@pytest.mark.parametrize("steps", [0, 3])
+def test_a_key_means_the_request_that_the_reader_has_marked_however_many_come_in_above(
+    desk: ShowDesk, steps: int, count: int
+) -> None:
+    page, stage = desk(*archive(200))
+    expect(page.get_by_role("button", name="All 200")).to_be_visible()
+    marked = f"evaluation-{199 - steps:06}"
+    page.locator("desk-list").focus()
+    page.keyboard.press("Home")
+    for _ in range(steps):
+        page.keyboard.press("j")
+    expect(active(page)).to_contain_text(marked)
+    before = active(page).bounding_box()
+    stage.note(*details(*(fact(f"new-{number:04}", "success", NOW + number) for number in range(count))))
+    expect(page.get_by_role("button", name=f"All {200 + count:,}")).to_be_visible()
+    page.evaluate(FRAMES)
+    if steps:
+        expect(active(page)).to_contain_text(marked)
+        assert active(page).bounding_box() == before
+    page.keyboard.press("a")
+    if steps or count == 1:
+        expect(page.get_by_text(f"Request {marked} moved to the archive.")).to_be_visible()
+    else:  # it is out of sight: the next press would mean the one that is marked then
+        page.evaluate(FRAMES)
+        expect(page.get_by_role("button", name=f"All {200 + count:,}")).to_be_visible()
+        assert len(stage.journal.details) == 200 + count
+
+
 @pytest.mark.parametrize("press", ["Enter", "ArrowDown"])
 def test_from_the_filter_a_key_leads_on_to_what_was_found(desk: ShowDesk, press: str) -> None:
     page, _ = desk(*few())

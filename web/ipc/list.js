@@ -7,7 +7,8 @@
  * Rules
  *   - Every row is equally high, so the scroll bar is right without knowing the rows.
  *   - What the reader looks at stays where it is: the window is asked for by the request at the top edge, and when that has
- *     moved, the list scrolls with it. At the very top nothing is held, and new requests come in.
+ *     moved, the list scrolls with it. At the very top new requests come in, and nothing is held but the row to which the
+ *     reader has walked.
  *   - The focus is on the list, and `aria-activedescendant` names the active row. Arrows, j and k, Page keys, Home and
  *     End walk; Enter opens; x and Space pick.
  *
@@ -40,6 +41,7 @@ class DeskList extends HouseElement {
   #active = 0;
   /** @type {string | null} */
   #activeId = null;
+  #strayed = false; // the request that the reader had marked is out of reach, and the mark is on another
   #open = null;
   #rowHeight = 32;
   #top = 0;
@@ -82,13 +84,13 @@ class DeskList extends HouseElement {
   }
 
   /**
-   * The same, for what changes something: only if the reader sees the mark. Else the mark comes into sight, and the next
+   * The same, for what changes something: only if the reader sees the mark, on the request that they gave it. Else the mark comes into sight, and the next
    * press of the key means it. @returns {Desk.RequestFact | null}
    */
   marked() {
     const top = this.#active * this.#rowHeight;
     const isSeen = document.activeElement === this && top + this.#rowHeight > this.#top && top < this.#top + this.#room;
-    if (isSeen) return this.active;
+    if (isSeen && !this.#strayed) return this.active;
     this.focus();
     this.#walk(this.#active);
     return null;
@@ -108,6 +110,7 @@ class DeskList extends HouseElement {
     this.#fresh = true;
     this.#active = 0;
     this.#activeId = null;
+    this.#strayed = false;
     this.scrollTop = this.#top = 0;
     this.#want(true);
   }
@@ -131,17 +134,25 @@ class DeskList extends HouseElement {
     const first = Math.max(0, top - MARGIN);
     const count = Math.min(MOST, top - first + visible + MARGIN);
     if (this.#sought) return { first, count: MOST, at: this.#sought, above: MARGIN };
-    const held = this.#fresh || this.#top === 0 ? null : this.#fact(top);
-    return held ? { first, count, at: held.id, above: top - first } : { first, count };
+    const held = this.#held;
+    return held ? { first, count, at: held.id, above: held.index - first } : { first, count };
+  }
+
+  /** The row that stays where the reader sees it, however many come in above. */
+  get #held() {
+    const isWalking = document.activeElement === this && this.#active > 0;
+    if (this.#fresh || (this.#top === 0 && !isWalking)) return null;
+    const index = this.#top === 0 ? this.#active : Math.floor(this.#top / this.#rowHeight);
+    const id = this.#fact(index)?.id;
+    return id === undefined ? null : { id, index };
   }
 
   /** @param {Desk.Window} window */
   show(window) {
     this.#room ||= Math.max(0, this.clientHeight - this.#head.offsetHeight);
-    const top = Math.floor(this.#top / this.#rowHeight);
-    const anchor = this.#fresh || this.#top === 0 ? null : this.#fact(top)?.id ?? null;
+    const held = this.#held;
     this.#fresh = false;
-    if (anchor !== null && this.#lost < TRIES && !window.rows.some(({ id }) => id === anchor)) {
+    if (held && this.#lost < TRIES && !window.rows.some(({ id }) => id === held.id)) {
       this.#lost += 1; // others came in above before the server knew what the reader looks at; or it has gone
       this.#want(true);
       return;
@@ -152,7 +163,7 @@ class DeskList extends HouseElement {
     mark(this, "aria-rowcount", window.total + 1);
     const height = `${window.total * this.#rowHeight}px`;
     if (this.#body.style.height !== height) this.#body.style.height = height;
-    const moved = anchor !== null && this.#places.has(anchor) ? this.#places.get(anchor) - top : 0;
+    const moved = held && this.#places.has(held.id) ? this.#places.get(held.id) - held.index : 0;
     if (moved) this.scrollTop = this.#top = this.#top + moved * this.#rowHeight;
     if (this.#places.has(this.#sought)) {
       const sought = this.#places.get(this.#sought);
@@ -160,7 +171,10 @@ class DeskList extends HouseElement {
       this.#walk(sought);
     }
     if (this.#places.has(this.#activeId)) this.#active = this.#places.get(this.#activeId);
-    else this.#active += moved;
+    else {
+      this.#active += moved;
+      this.#strayed ||= this.#activeId !== null;
+    }
     this.#active = Math.max(0, Math.min(this.#active, window.total - 1));
     this.#activeId = this.#fact(this.#active)?.id ?? this.#activeId;
     if (moved) this.#want();
@@ -257,7 +271,7 @@ class DeskList extends HouseElement {
     const { first, rows } = this.#window;
     const last = first + rows.length;
     const enough = first <= Math.max(0, top - NEAR) && last >= Math.min(this.total, bottom + NEAR);
-    const follows = (this.#top === 0) === !this.#wanted.includes('"at"');
+    const follows = !this.#held === !this.#wanted.includes('"at"');
     if (enough && follows && this.#wanted && !surely) return;
     if (surely) this.#say();
     else this.#timer ??= setTimeout(() => this.#say(), CALM);
@@ -278,6 +292,7 @@ class DeskList extends HouseElement {
     if (this.total === 0) return;
     this.#active = Math.max(0, Math.min(index, this.total - 1));
     this.#activeId = this.#fact(this.#active)?.id ?? null;
+    this.#strayed = false;
     const top = this.#active * this.#rowHeight;
     const lowest = top + this.#rowHeight - this.#room;
     if (top < this.#top) this.scrollTop = this.#top = top;
