@@ -8,8 +8,9 @@
 Rules
   - What waits is an id with its wishes. Its content is read again when its turn comes, except for the last few read.
   - At a start only what is not answered is read: the names in requests/ without those in responses/, and what the
-    journal says was begun. After that a request is looked at when there is news of it. A success that was taken away
-    asks for nothing, and is not looked at again at each rescan.
+    journal says was begun. In the dialect of HEAD those with an answer are read, too: a kill has come before they were
+    removed, and their client waits for that. After that a request is looked at when there is news of it. A success that
+    was taken away asks for nothing, and is not looked at again at each rescan.
   - A look at all names takes seconds in a folder of a hundred thousand. Whatever is noticed meanwhile is read and has
     its turn meanwhile, and is newer than the list of names, which may not have it.
   - A row whose request has gone is forgotten.
@@ -28,7 +29,7 @@ from actors.ipc.hands import HandEnded, Hands, is_quiet
 from actors.ipc.server_steps import Phase
 from actors.ipc.steps import Torn
 from actors.store import all_of
-from codec.ipc import Wishes, in_turn
+from codec.ipc import Dialect, Wishes, in_turn
 
 AT_ONCE = 256
 """Requests that are read together."""
@@ -201,7 +202,9 @@ class Reception:
         for id in tuple(self._queue):  # noqa: A001
             if id not in requests and id not in self._newer:
                 self._queue.discard(id)
-        for number, id in enumerate((*begun, *in_turn(requests - responses)), 1):  # noqa: A001
+        is_head = self._means.terms.dialect is Dialect.HEAD
+        unanswered = requests if is_head else requests - responses
+        for number, id in enumerate((*begun, *in_turn(unanswered)), 1):  # noqa: A001
             known = is_quiet(self._rows.get(id)) or id in self._queue or id in self._hands
             if id in requests and not known:
                 self._unread.add(id)

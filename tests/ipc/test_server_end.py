@@ -179,6 +179,31 @@ async def test_in_the_dialect_of_head_the_request_is_removed_once_it_is_answered
     assert handler.runs == ["r", "r"]
 
 
+async def never(*_: object) -> None:
+    await trio.sleep_forever()
+
+
+@pytest.mark.parametrize("journal", ["kept", "lost"])
+@pytest.mark.parametrize("fails", [False, True])
+async def test_in_the_dialect_of_head_an_answered_request_that_a_kill_has_left_is_removed_and_not_run_again(
+    base: PaperBase, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch, journal: str, fails: bool
+) -> None:
+    handler = Counting([RuntimeError("busy")] if fails else [])
+    with state_directory() as first, state_directory() as second:
+        with monkeypatch.context() as patch:
+            patch.setattr(base, "withdraw", never)  # the kill comes before it
+            async with serving(base, first, [handler.command], dialect=Dialect.HEAD) as (desk, _):
+                desk.put("r", "count")
+                await desk.outcome()
+                await trio.sleep(10)
+        assert set(base.files) == {(Tray.REQUESTS, "r"), (Tray.RESPONSES, "r")}
+        answer = base.files[Tray.RESPONSES, "r"]
+        async with serving(base, first if journal == "kept" else second, [handler.command], dialect=Dialect.HEAD):
+            await trio.sleep(10)
+        assert base.files == {(Tray.RESPONSES, "r"): answer}
+    assert handler.runs == ["r"]
+
+
 async def test_a_run_is_cancelled_when_its_request_disappears(base: PaperBase, autojump_clock: MockClock) -> None:
     handler = Counting(held=True)
     with state_directory() as directory:
