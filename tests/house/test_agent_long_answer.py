@@ -27,7 +27,7 @@ TOKENS, PART = min(100_000, plenty(20_000)), 2_500
 WORST = 1.5
 MOST_WORK = 3.0
 """A page that draws all of its text again for each token has not come to the end of 20,000 tokens after two minutes."""
-TRIES = 3
+TRIES = 5
 
 WATCH = """() => {
     const watched = window.watched = { frames: [], keys: [] };
@@ -36,6 +36,7 @@ WATCH = """() => {
         const word = /\\w*$/.exec(last.slice(-40).trimEnd())[0];
         return [...word].reduce((sum, sign) => 62 * sum + "SIGNS".indexOf(sign), 0);
     };
+    watched.both = () => [watched.frames, watched.keys];
     let before = performance.now();
     const frame = (now) => {
         watched.frames.push([watched.at(), now - before]);
@@ -59,13 +60,19 @@ class Part:
     work_of_frame: float
 
 
-def part(page: Page, marks: list[tuple[int, int, float]], first: int, last: int) -> Part:
-    frames, keys = page.evaluate("[watched.frames, watched.keys]")
-    (token, begun, began), *_, (end, done, ended) = [each for each in marks if first <= each[0] < last]
+def part(page: Page, marks: list[tuple[int, int, float]], first: int, last: int) -> Part | None:
+    """None: nobody looked at it twice. On a busy machine the answer may come to its end between two looks."""
+    frames, keys = ([(at, ms) for at, ms in each if first <= at < last] for each in page.evaluate("watched.both()"))
+    within = [each for each in marks if first <= each[0] < last]
+    if not (within and frames and keys):
+        return None
+    (token, begun, began), (end, done, ended) = within[0], within[-1]
+    if token == end or begun == done:
+        return None
     work = 1000 * (ended - began)
     return Part(
-        median(ms for at, ms in frames if first <= at < last),
-        median(ms for at, ms in keys if first <= at < last),
+        median(ms for _, ms in frames),
+        median(ms for _, ms in keys),
         work / (end - token),
         work / (done - begun),
     )
@@ -77,7 +84,7 @@ def busy(cdp: CDPSession) -> float:
     return float(next(each["value"] for each in metrics if each["name"] == "TaskDuration"))
 
 
-def answered(visitor: Visitor, page: Page, folder: Path) -> tuple[Part, Part]:
+def answered(visitor: Visitor, page: Page, folder: Path) -> tuple[Part | None, Part | None]:
     """The first and the last part of an answer, during all of which somebody types."""
     begin(page, folder)
     cdp = visitor.context.new_cdp_session(page)
@@ -116,8 +123,11 @@ def test_the_page_is_as_quick_at_the_end_of_a_very_long_answer_and_a_reload_show
         tried = list[tuple[Part, Part]]()
         for number in range(TRIES):
             page = visitor.page(link(house))
-            tried.append(answered(visitor, page, tmp_path / f"work{number}"))
-            if not is_slower(*tried[-1]):
+            first, last = answered(visitor, page, tmp_path / f"work{number}")
+            if first is None or last is None:
+                continue
+            tried.append((first, last))
+            if not is_slower(first, last):
                 break
         else:
             raise AssertionError(f"the page slows down: {tried}")
