@@ -84,8 +84,8 @@ class DeskList extends HouseElement {
   }
 
   /**
-   * The same, for what changes something: only if the reader sees the mark, on the request that they gave it. Else the mark comes into sight, and the next
-   * press of the key means it. @returns {Desk.RequestFact | null}
+   * The same, for what changes something: only if the reader sees the mark, on the request that they gave it. Else the
+   * mark comes into sight, and the next press of the key means it. @returns {Desk.RequestFact | null}
    */
   marked() {
     const top = this.#active * this.#rowHeight;

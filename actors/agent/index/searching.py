@@ -146,7 +146,7 @@ def chosen_lines(place: LivePlace, words: Sequence[str], most: int = SHOWN_LINES
 
 def _naming(lines: Sequence[str], symbol: str) -> int:
     """The line in which a definition has its name: decorators and attributes may stand above it."""
-    if not lines[0].lstrip().startswith(ABOVE):
+    if not symbol or not lines[0].lstrip().startswith(ABOVE):
         return 0
     named = re.compile(rf"(?<!\w){re.escape(last_part(symbol))}(?!\w)")
     below = (at for at, line in enumerate(lines[:MOST_ABOVE]) if not line.lstrip().startswith(ABOVE))

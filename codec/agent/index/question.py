@@ -199,7 +199,7 @@ def _looks_like_code(name: str) -> bool:
 def _paths(text: str, lines: Iterable[WrittenLine]) -> tuple[str, ...]:
     found = (each.strip("/.").removeprefix("./") for each in _PATH.findall(text))
     alone = both_ends(dict.fromkeys(each for each in found if 1 < len(each) <= 4 * LONGEST), MOST_NAMES)
-    return tuple(dict.fromkeys([*(each.path for each in lines), *alone]))
+    return tuple(dict.fromkeys([*(each.path for each in lines), *alone]))[:MOST_NAMES]
 
 
 def _kinds(text: str) -> frozenset[FileKind]:
