@@ -90,7 +90,7 @@ def handlers(section: IpcSettings) -> ipc.Handlers:
 
 
 def server_terms(section: IpcSettings) -> ipc.ServerTerms:
-    return ipc.ServerTerms(Dialect(section.dialect), section.concurrency, section.command_seconds)
+    return ipc.ServerTerms(Dialect(section.dialect), section.concurrency, section.command_seconds, section.client)
 
 
 def client_terms(section: IpcSettings) -> ipc.ClientTerms:

@@ -21,6 +21,8 @@ Rules
     one is over.
   - Nobody waits for it, so it lets the server end go first, and those that come in a row are journalled together. Most
     have their answer by then, and need no errand.
+  - In the dialect of HEAD our server end does wait: it asks for each request that it has answered, and removes it when
+    we know it. Those are adopted before all others.
   - If a power cut takes such a row, the folder tells it anew, and nobody was promised more. So the row is soft, unless
     the folder may lose the request meanwhile: a HEAD peer removes it, and an old request is archived with its files.
   - Submitters take turns here too, told apart by how their ids begin (fairness.py): a lone request is journalled before
@@ -28,6 +30,7 @@ Rules
   - A look at all names is taken seldom (seldom.py), and beside the adopting, which does not wait for it.
 """
 
+import itertools
 import math
 from collections.abc import Collection, Iterable, Mapping
 
@@ -41,10 +44,12 @@ from actors.ipc.dossier import Dossier, begun, noted, stepped
 from actors.ipc.errand import TORN_SECONDS, ErrandMeans
 from actors.ipc.fairness import FairQueue
 from actors.ipc.given import TROUBLE, Asked, BothFiles, Tray
+from actors.ipc.messages import TakeUp
 from actors.ipc.pinging import PING
 from actors.ipc.seldom import SeldomLooks
 from actors.ipc.steps import Answer, Spoiled, Torn
 from actors.ipc.telling_time import moment_of
+from actors.kernel import KernelError, Reply
 from actors.store import all_of
 from codec.ipc import Dialect, Failure, Request, in_turn
 
@@ -58,10 +63,12 @@ class Adopting:
         self._means = means
         self._books = books
         self._ids = FairQueue()
+        self._leaving: dict[str, list[Reply[None]]] = {}
+        """The server end is to remove them, and waits for our reply."""
         self._torn: dict[str, None] = {}
         """Somebody is writing them."""
         self._torn_until = 0.0
-        self._wanted = trio.Event()
+        self._wanted, self._hurry = trio.Event(), trio.Event()
         self._rescan = WantedWork()
         self._seen: frozenset[str] | None = None
         """All names in requests/, at the last look. None: there was none."""
@@ -77,6 +84,19 @@ class Adopting:
             self._ids.add(id)
         if len(self._ids):
             self._wanted.set()
+
+    def take_up(self, question: TakeUp) -> None:
+        id, reply = question.id, question.reply  # noqa: A001 - as in the contract
+        fingerprint = self._books.open.get(id)
+        if fingerprint == question.fingerprint:
+            reply.set(None)
+        elif fingerprint is not None:
+            self._means.touched.add(id)
+            reply.fail(KernelError(f"another request {id} is under way; this one waits until that is over"))
+        else:
+            self._leaving.setdefault(id, []).append(reply)
+            self._wanted.set()
+            self._hurry.set()
 
     def consider_answers(self, ids: frozenset[str]) -> None:
         """Something has happened to their answers."""
@@ -95,24 +115,39 @@ class Adopting:
         while True:
             with trio.move_on_after(TORN_SECONDS if self._torn else math.inf):
                 await self._wanted.wait()
-            self._wanted = trio.Event()
-            await trio.sleep(GATHER_SECONDS)
+            with trio.move_on_after(GATHER_SECONDS):
+                await self._hurry.wait()
+            self._wanted, self._hurry = trio.Event(), trio.Event()
             if self._torn and trio.current_time() >= self._torn_until:
                 self.consider(self._torn)
                 self._torn.clear()
             chunk: list[str] = []
+            replies: list[Reply[None]] = []
             try:
-                while chunk := self._ids.take_some(0.0, CHUNK):
+                while chunk := self._next_chunk():
+                    replies = [reply for id in chunk for reply in self._leaving.pop(id, ())]  # noqa: A001
                     async with self._books.lock:
                         self._means.touched.update(self._books.open.keys() & chunk)
                         torn = await self._adopt([id for id in chunk if id not in self._books.open])  # noqa: A001
                     if torn:
                         self._torn.update(dict.fromkeys(torn))
                         self._torn_until = trio.current_time() + TORN_SECONDS
-            except TROUBLE:
+                    for reply in replies:  # a request that is torn is being written anew: both ends hear of that
+                        if reply.wanted:
+                            reply.set(None)
+            except TROUBLE as trouble:
+                for reply in replies:
+                    if reply.wanted:
+                        reply.fail(KernelError(str(trouble)))
                 self.consider(chunk)
                 self.rescan()
                 await trio.sleep(AGAIN_SECONDS)
+
+    def _next_chunk(self) -> list[str]:
+        leaving = list(itertools.islice(self._leaving, CHUNK))
+        for id in leaving:  # noqa: A001
+            self._ids.discard(id)
+        return leaving or self._ids.take_some(0.0, CHUNK)
 
     async def look_around(self) -> None:
         """Runs beside the client end, and beside the adopting."""
@@ -167,28 +202,33 @@ class Adopting:
                     if dossier.id in succeeded:
                         self._means.noting.succeeded(dossier)
                 else:
-                    both = seen[dossier.id]  # an answer may have come since
-                    self._books.take_in(dossier, both if isinstance(both.response, Answer | Spoiled) else None)
+                    both = seen[dossier.id]  # an answer may have come since, and in HEAD the request may have gone
+                    is_known = self._stays and isinstance(both.response, Answer | Spoiled)
+                    self._books.take_in(dossier, both if is_known else None)
         return torn
 
     async def _given_up(self, unknown: Mapping[str, BothFiles]) -> Collection[str]:
         """A HEAD peer copies each failure to failed/, so there that says nothing."""
-        if self._means.terms.dialect is not Dialect.SPEC:
+        if not self._stays:
             return ()
         failed = {id: both.answer for id, both in unknown.items() if _has_failed(both)}  # noqa: A001
         copies = await self._means.base.read_several(Tray.FAILED, list(failed)) if failed else {}
         return {id for id, copy in copies.items() if copy == failed[id]}  # noqa: A001
 
     def _is_unsure(self, id: str) -> None:  # noqa: A002 - as in the contract
-        if self._means.terms.dialect is Dialect.SPEC:
+        if self._stays:
             while len(self._unsure) >= MOST_UNSURE:
                 del self._unsure[next(iter(self._unsure))]
             self._unsure[id] = None
 
+    @property
+    def _stays(self) -> bool:
+        """A request stays when it is answered."""
+        return self._means.terms.dialect is Dialect.SPEC
+
     def _stay(self, dossiers: Iterable[Dossier]) -> bool:
         """Their requests stay where they are, whatever happens."""
-        is_spec = self._means.terms.dialect is Dialect.SPEC
-        return is_spec and not any(dossier.stale or dossier.let_go for dossier in dossiers)
+        return self._stays and not any(dossier.stale or dossier.let_go for dossier in dossiers)
 
     def _opened(self, id: str, over: Dossier | None, files: BothFiles) -> Dossier | None:  # noqa: A002
         """None: nothing is to be done about it."""

@@ -4,6 +4,7 @@
     Requeue, CancelRequests, Archive     orders.py        over many requests, in turns
     TellLedgerNow                                         noting.py: somebody asks it
     Hold, Release                          halts.py         nothing is published until the peer is ready
+    TakeUp                                 adopting.py      journalled before our server end removes it
     ClientNews                             adopting.py      what scripts have dropped; and errands are stirred
 
 What is open is in the journal, and lines up in a fair queue. A bounded number of requests is in flight; each is an
@@ -54,6 +55,7 @@ from actors.ipc.messages import (
     Release,
     Requeue,
     SubmitRequests,
+    TakeUp,
     TellLedgerNow,
 )
 from actors.ipc.missing import Missing
@@ -217,6 +219,10 @@ class ClientEnd(Actor[ClientMessage]):
                 reply.set(None)
             case SubmitRequests() if self._halts.down is None:
                 self._accepting.add(message)
+            case TakeUp(reply=reply) if self._halts.down is not None:
+                reply.set(None)  # the requests of this folder are another client end's
+            case TakeUp():
+                self._adopting.take_up(message)
             case _:
                 return False
         return True
@@ -233,9 +239,8 @@ class ClientEnd(Actor[ClientMessage]):
                 self._orders.add(DeskOrder("cancel", which, reply))
             case Archive(which, reply):
                 self._orders.add(DeskOrder("archive", which, reply))
-            case TellLedgerNow(reply):
-                self._noting.flush()
-                reply.set(None)
+            case TellLedgerNow() | TakeUp():
+                self.at_once(message)
             case Hold():
                 self._halts.hold(message)
             case Release():

@@ -35,6 +35,7 @@ from msgspec.structs import replace
 from actors.ipc.apart import RunApart, RunIsLost
 from actors.ipc.given import TOO_LATE, TROUBLE, Asked, Base, BothFiles, Occupied
 from actors.ipc.handlers import CommandContext, Handlers
+from actors.ipc.messages import CLIENT_END, TakeUp
 from actors.ipc.server_journal import FirstStart, ServerJournal, in_short
 from actors.ipc.server_steps import (
     Cancel,
@@ -63,6 +64,8 @@ WRITING_SECONDS = 0.02
 """For so long an answer may be written before how its run has ended is journalled beside that."""
 TORN_SECONDS = 1.05
 """What is torn is looked at again when it must be whole or spoiled."""
+TAKING_UP_SECONDS = 10.0
+"""For so long our client end may take to take a request up. Then it is asked again."""
 AGAIN_SECONDS, SELDOM_SECONDS = 0.5, 30.0
 """The first and the longest interval before a step is tried again that trouble prevented."""
 
@@ -77,6 +80,8 @@ class ServerTerms(Struct, frozen=True):
     concurrency: int = 8
     """Commands at once. They mostly wait for a model; a machine's processors are not what they share."""
     command_seconds: float = 300.0
+    with_client: bool = False
+    """Our client end has this folder, too. In HEAD it takes up what scripts have dropped before that is removed."""
 
 
 class ServerMeans(Struct, frozen=True):
@@ -247,7 +252,7 @@ class RunningCommand(Actor[StirCommand]):
 
     async def _step(self, files: BothFiles) -> None:
         if self._is_to_be_removed(files):
-            await self._means.base.withdraw(self._id)
+            await self._remove(files)
             self._files = None
             return
         if self._may_begin(files) and isinstance(files.request, Asked):
@@ -347,6 +352,14 @@ class RunningCommand(Actor[StirCommand]):
         if self._means.terms.dialect is not Dialect.HEAD or row is None or row.phase is not Phase.ANSWERED:
             return False
         return row.fingerprint == fingerprint_of(files)
+
+    async def _remove(self, files: BothFiles) -> None:
+        fingerprint = fingerprint_of(files)
+        if self._means.terms.with_client and fingerprint is not None:
+            client = self.stage.registry.get(CLIENT_END)
+            await client.ask(partial(TakeUp, self._id, fingerprint), timeout=TAKING_UP_SECONDS)
+        if not self._stirred:  # else it may be another one by now
+            await self._means.base.withdraw(self._id)
 
     def _view(self, files: BothFiles) -> View:
         there = files.request

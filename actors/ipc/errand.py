@@ -179,7 +179,7 @@ class Errand(Actor[NewsOfIt]):
 
     def _step(self, row: Row, files: BothFiles, *, overdue: bool) -> Step:
         view = View(
-            request=files.request is not None,
+            request=files.request is not None and not self._is_overwritten(files),
             response=files.response,
             published=self._published,
             overdue=overdue,
@@ -220,7 +220,8 @@ class Errand(Actor[NewsOfIt]):
         now = means.wall()
         after = stepped(before, row, now, self._attempt_seconds(), means.uptime())
         if row.state is State.SUCCESS:
-            if isinstance(files.response, Answer) and not self._is_overwritten(files):  # else it may be the other one's
+            is_ours = not self._is_overwritten(files) or files.took is None  # else it may be the other one's
+            if isinstance(files.response, Answer) and is_ours:
                 after = replace(after, answered=files.response.identity)
             if before.row.failures or before.earlier:  # its peer, or we, have copied an answer there
                 await means.base.archive([before.id], day_of(now), Tray.FAILED)

@@ -2,6 +2,7 @@
 
 client end   SubmitRequests, Requeue, CancelRequests, Archive      from the port, and so from scripts and the page
              Hold, Release                                 from the editor
+             TakeUp                                        from the commands of the server end
 ledger       Noted, Forgotten                              from the client end, after the journal has it
              RunningNow, EditorNow                         from the server end, from the editor
              WindowAsked, DetailAsked, LineAsked,
@@ -75,7 +76,16 @@ class TellLedgerNow(Struct, frozen=True):
     reply: Reply[None]
 
 
-ClientOrder = SubmitRequests | Requeue | CancelRequests | Archive | Hold | Release | TellLedgerNow
+class TakeUp(Struct, frozen=True):
+    """The server end has answered this request and is to remove its file. The reply is set once we know the request. It
+    fails while another request of this id is under way: then this one has its turn later."""
+
+    id: str
+    fingerprint: bytes
+    reply: Reply[None]
+
+
+ClientOrder = SubmitRequests | Requeue | CancelRequests | Archive | Hold | Release | TellLedgerNow | TakeUp
 CLIENT_END = Key[ClientOrder]("ipc/client")
 
 

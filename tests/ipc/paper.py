@@ -43,6 +43,8 @@ class PaperBase:
         """What the disk does not give, as sentences."""
         self.archived: dict[str, str] = {}
         self.gone: str | None = None
+        self.other_client: str | None = None
+        """A sentence, if another client end has the folder."""
         self.known = False
         """A client has lived here before: its successor looks at all requests."""
         self.full = False
@@ -77,7 +79,7 @@ class PaperBase:
 
     async def claim_client(self) -> str | None:
         await self._trip("claim client")
-        return None
+        return self.other_client
 
     async def release_client(self) -> None:
         await self._trip("release client")
