@@ -48,7 +48,7 @@ from actors.ipc.messages import TakeUp
 from actors.ipc.pinging import PING
 from actors.ipc.seldom import SeldomLooks
 from actors.ipc.steps import Answer, Spoiled, Torn
-from actors.ipc.telling_time import moment_of
+from actors.ipc.telling_time import day_of, moment_of
 from actors.kernel import KernelError, Reply
 from actors.store import all_of
 from codec.ipc import Dialect, Failure, Request, in_turn
@@ -180,7 +180,8 @@ class Adopting:
         files = await all_of(ids, self._means.base.look)
         torn, fresh, late = [], [], []
         seen = dict(zip(ids, files, strict=True))
-        unknown = [id for id, over in zip(ids, before, strict=True) if over is None]  # noqa: A001
+        ended = {over.id for over in before if over is not None}
+        unknown = [id for id in ids if id not in ended]  # noqa: A001
         given_up = await self._given_up({id: seen[id] for id in unknown})  # noqa: A001
         for id, over, both in zip(ids, before, files, strict=True):  # noqa: A001
             self._settled.discard(id)
@@ -195,6 +196,9 @@ class Adopting:
                 if (told := self._came_late(over, both)) is not None:
                     late.append(told)
         succeeded = {dossier.id for dossier in fresh if dossier.state is State.SUCCESS}
+        if again := [dossier.id for dossier in fresh if dossier.id in ended and not dossier.stale]:
+            for tray in (Tray.FAILED, Tray.EVALUATIONS):  # they tell of the other request
+                await self._means.base.archive(again, day_of(self._means.wall()), tray)
         if fresh or late:
             for dossier in await self._means.journal.keep(*fresh, *late, soft=self._stay(fresh)):
                 if dossier.is_over:
@@ -249,10 +253,14 @@ class Adopting:
             failure = Failure(found.why, permanent=True)
             dossier = begun(replace(dossier, fingerprint=found.fingerprint), now)
             dossier = stepped(dossier, Row(id, State.FAILING, 1, (failure,)), now, 0.0, up)
+        if over is None:
+            return dossier
         answer = files.response
-        if over is not None and isinstance(answer, Answer | Spoiled) and answer.identity not in dossier.old:
-            return replace(dossier, old=())  # its peer has been quicker, and has set the old answer aside
-        return replace(dossier, stale=over is not None)
+        if not isinstance(answer, Answer | Spoiled) or answer.identity in dossier.old:
+            return replace(dossier, stale=True)
+        if _is_older(over, files):
+            return replace(dossier, stale=True, old=(*dossier.old, answer.identity))
+        return replace(dossier, old=())  # its peer has been quicker, and has set the old answer aside
 
     def _answered(self, dossier: Dossier, files: BothFiles) -> Dossier:
         """The same; if a success lies there already, as it is after the step that its errand would take. Nobody has
@@ -297,6 +305,16 @@ class Adopting:
         sentence = "an answer came after it had been given up; it is in responses/, and a requeue takes it."
         told = noted(over, f"{moment_of(self._means.wall())}: {sentence}")
         return replace(told, answered=answer.identity)
+
+
+def _is_older(over: Dossier, files: BothFiles) -> bool:
+    """The answer is to the request that is over: it was there before what the other one says. Both ends may find the
+    same fault in a request, and then nobody reads the answer."""
+    answer = files.response
+    if not isinstance(files.request, Asked) or not isinstance(answer, Answer):
+        return False
+    last = over.tried[-1].outcome if over.tried else None
+    return files.took is None or (isinstance(last, Failure) and last == answer.outcome)
 
 
 def _has_failed(files: BothFiles) -> bool:

@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from tests.house.running import Server, server
+from tests.ipc.peers import put
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
@@ -147,6 +148,43 @@ def test_what_was_acknowledged_ends_after_any_end_and_is_shown_as_before(by: sig
         url = house.url_of("ipc")
         until(lambda: httpx.get(f"{url}/requests?state=success").json()["total"] == len(asked), "not all are shown")
         assert [httpx.get(f"{url}/requests/r{number}").json() for number in (0, 150, 299)] == before
+
+
+@pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGTERM])
+def test_in_the_dialect_of_head_what_was_dropped_is_told_when_it_has_gone_and_after_any_end(
+    by: signal.Signals, tmp_path: Path
+) -> None:
+    """There the server end removes each request that it has answered."""
+    base, settings = tmp_path / "base", [*options(tmp_path), "--set", "ipc.dialect=head"]
+    commands = {f"{command}-{number}": command for number in range(60) for command in ("ping", "bad")}
+
+    def drop(ids: list[str]) -> None:
+        for id in ids:  # noqa: A001 - as in the contract
+            put(base / "requests" / f"{id}.json", {"request_id": id, "command": commands[id], "params": {}})
+
+    with server(tmp_path, *settings) as house:
+        house.ready()
+        until((base / "state" / "client.lock").exists, "the client end does not come")
+        drop(list(commands)[:60])
+        house.stop(by)
+    drop(list(commands)[60:90])
+    with server(tmp_path, *settings) as house:
+        house.ready()
+        url = house.url_of("ipc")
+        drop(list(commands)[90:])
+        until(lambda: not list((base / "requests").glob("*.json")), "they are not removed")
+
+        def total(state: str) -> Any:
+            return httpx.get(f"{url}/requests", params={"state": state}).json()["total"]
+
+        half = len(commands) // 2
+        until(lambda: (total("success"), total("gave up")) == (half, half), "they do not end")
+        for id, command in commands.items():  # noqa: A001
+            fact = httpx.get(f"{url}/requests/{id}").json()["fact"]
+            assert (fact["command"], fact["attempts"]) == (command, 1)
+            assert fact["state"] == ("success" if command == "ping" else "gave up")
+            assert (base / "failed" / f"{id}.json").exists() == (command == "bad")
+        assert restarts(house) == {}
 
 
 def test_of_two_servers_on_one_folder_one_has_both_ends_also_when_the_first_is_started_again(tmp_path: Path) -> None:

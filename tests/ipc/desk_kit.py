@@ -26,6 +26,7 @@ from actors.ipc.messages import (
     Release,
     Requeue,
     SubmitRequests,
+    TakeUp,
     TellLedgerNow,
 )
 from actors.kernel import Actor, ActorRef, AnySpec, ChildSpec, Registry, Reply, Top, run
@@ -122,7 +123,7 @@ class PaperClient(Actor[ClientOrder]):
                 self._turn(which, reply, ("gave up", "cancelled"), "waiting", "it has not failed")
             case CancelRequests(which, reply):
                 self._turn(which, reply, ("waiting", "polling", "retrying"), "cancelled", "it is over")
-            case TellLedgerNow(reply):
+            case TellLedgerNow(reply) | TakeUp(reply=reply):
                 reply.set(None)
             case Hold() | Release():
                 pass
