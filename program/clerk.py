@@ -60,6 +60,9 @@ class Clerk(Protocol):
     def submit(self, requests: Sequence[Request]) -> Mapping[str, str]:
         """Those whose ids other requests have, each with a sentence. The others are submitted."""
 
+    def who_is_missing(self) -> str | None:
+        """A sentence, if requests have to wait because nobody serves the folder."""
+
     def endings(self, ids: Sequence[str], patience: float | None, until: float | None) -> Iterator[Ending]:
         """As they come; no more after `until`, by the clock that nobody sets."""
 

@@ -1,6 +1,7 @@
 """The command line of `troupe ipc`: what its words mean, as values."""
 
 import argparse
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from codec.decoding import fault
 from codec.ipc.desk import EditorOrder
 from program import places, values
 
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 NEEDS = "It needs a running server."
 NEEDS_NONE = "It works on the files alone, and needs no running server."
 ASKS = "It works on the files alone; a running server is asked for what they do not tell."
@@ -94,7 +96,7 @@ def add_deeds(parser: argparse.ArgumentParser, *shared: argparse.ArgumentParser)
 
     submit = deed("submit", "submit a request, or all that a file lists; exit code 1 if one fails", NEEDS_NONE)
     submit.add_argument(
-        "what", type=values.word, metavar="COMMAND|FILE.json",
+        "what", type=_command, metavar="COMMAND|FILE.json",
         help="the command, such as ping; or a file with a list of instructions: objects with id, and with title, "
         "description, requirements and code, of which a submitPrompt is made, and expected_response",
     )  # fmt: skip
@@ -167,6 +169,8 @@ def read_deed(asked: argparse.Namespace) -> Ipc:
         case "report":
             return Ipc(place, MakeReport(asked))
     every, days = getattr(asked, "all", False), getattr(asked, "older_than", None)
+    if asked.ids and every:
+        asked.parser.error("say either which requests, by their ids, or --all")
     if not (asked.ids or asked.match or every or days is not None):
         others = "--older-than DAYS or --match GLOB" if asked.deed == "archive" else "--match GLOB or --all"
         asked.parser.error(f"say which requests: their ids, {others}")
@@ -213,15 +217,33 @@ def _place(make: Callable[..., argparse.ArgumentParser]) -> argparse.ArgumentPar
     return options
 
 
+def _command(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("expected a command, such as ping, or a file FILE.json; it is empty")
+    if text in (".", "..") or text.endswith("/"):
+        raise argparse.ArgumentTypeError(f"expected a command, such as ping, or a file FILE.json; {text} is a folder")
+    return text.strip()
+
+
 def _params(text: str) -> dict[str, Any]:
     try:
         found = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError) as wrong:
         why = fault(wrong) if isinstance(wrong, msgspec.DecodeError) else "it is nested too deeply"
+        if _SURROGATE.search(text) and _is_json(text):
+            why = "half of a pair of surrogates stands there alone, and is no character"
         raise argparse.ArgumentTypeError(f'expected a JSON object such as \'{{"mode": "chat"}}\': {why}') from None
     if not isinstance(found, dict):
         raise argparse.ArgumentTypeError('expected a JSON object such as \'{"mode": "chat"}\'')
     return found
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _priority(text: str) -> int:

@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from trio import to_thread
+
 from codec.ipc import BadId, Request
 from codec.ipc.desk import DeskTotals, EditorOrder, Handled, RequestDetail, Selection
 from program.clerk import Clerk, DeskMeans, ServerAway
@@ -38,6 +40,9 @@ class DeskClerk:
         except IdTaken as some:
             return some.taken
         return {}
+
+    def who_is_missing(self) -> str | None:
+        return self._blocking.call(partial(to_thread.run_sync, self._desk.who_is_missing))
 
     def endings(self, ids: Sequence[str], patience: float | None, until: float | None) -> Iterator[Result]:
         tickets = [self._blocking.ticket(each) for each in ids]

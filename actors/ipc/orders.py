@@ -256,7 +256,8 @@ def _requeued(dossier: Dossier, now: float) -> Dossier:
     newer one is never taken in its place."""
     before, identity = dossier.shown, dossier.read
     fresh = replace(another_round(dossier, now), state=State.RETRYING, attempt=0, read=identity)
-    ended = f"{_was(before)} at {moment_of(dossier.changed)}, after {counted(dossier.begun, 'attempt')}"
+    after = f"after {counted(dossier.begun, 'attempt')}" if dossier.begun else "before its first attempt"
+    ended = f"{_was(before)} at {moment_of(dossier.changed)}, {after}"
     return noted(fresh, f"{moment_of(now)}: it was requeued, for three fresh attempts; it {ended}.")
 
 

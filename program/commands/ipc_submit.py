@@ -45,6 +45,8 @@ def submit(deed: SubmitAtDesk, clerk: Clerk, out: TextIO, err: TextIO) -> int:
         status.clear()
     for each in ids:
         streams.show(msgspec.json.encode({"id": each}).decode() + "\n" if deed.json else f"{each}\n", out)
+    if ids and (missing := clerk.who_is_missing()) is not None:
+        streams.say(f"troupe: {printable(missing)}\n", err)
     return WENT_WRONG if taken else 0
 
 

@@ -225,11 +225,26 @@ COMMANDS: dict[str, tuple[Meaning, dict[str, Meaning]]] = {
                 **(
                     {"--older-than 2.5": {"older_than_days": 2.5}, "--older-than 0": {"older_than_days": 0.0}}
                     if what == "archive"
-                    else {"--all": {"all": True}}
+                    else {}
                 ),
             },
         )
         for what in ("requeue", "cancel", "archive")
+    },
+    **{
+        f"ipc {what} --match x-*": (
+            {
+                **AT_A_DESK,
+                "what": what,
+                "ids": (),
+                "all": False,
+                "match": "x-*",
+                "older_than_days": None,
+                "json": False,
+            },
+            {"--all": {"all": True}},
+        )
+        for what in ("requeue", "cancel")
     },
     "ipc editor": (
         {**AT_A_DESK, "order": None, "json": False},

@@ -22,7 +22,7 @@ from troupe.ipc.folder import DeskFolder, Sight, TakesLonger
 from troupe.ipc.office import Office
 from troupe.ipc.results import CANCELLED, OVER, Result, result_of, told
 from troupe.ipc.tickets import AnyDesk
-from troupe.ipc.troubles import DeskError, IdTaken, NobodyAtTheDesk, NoServer, NoSuchRequest
+from troupe.ipc.troubles import DeskError, IdTaken, NobodyAtTheDesk, NoServer, NoSuchRequest, ServesElsewhere
 from troupe.ipc.whereabouts import base_of, state_dir
 
 T = TypeVar("T")
@@ -231,7 +231,7 @@ class Desk(AnyDesk):
     async def _complain(self, id: str) -> None:  # noqa: A002
         at, why = self._presence
         if trio.current_time() - at > PRESENCE_SECONDS:
-            why = await self._in_thread(self._who_is_missing)
+            why = await self._in_thread(self.who_is_missing)
             self._presence = (trio.current_time(), why)
         sight = await self.look(id)
         if why is None and sight.is_gone and await self._in_thread(partial(self._asked, id)) is None:
@@ -243,12 +243,18 @@ class Desk(AnyDesk):
                 why = f"It was answered with an error ({sight.error.message}). {why}"
             raise NobodyAtTheDesk(f"The request {id} is not over. {why}")
 
-    def _who_is_missing(self) -> str | None:
+    def who_is_missing(self) -> str | None:
+        """A sentence, if requests have to wait. It blocks: call it in a thread."""
         present = self.folder.present()
         if present.server and present.client:
             return None
         kept = "The request is kept, and will go on by itself"
         if not present.server and not present.client:
+            with suppress(DeskError):
+                try:
+                    self.office.totals()
+                except ServesElsewhere as elsewhere:
+                    return f"Nobody is at the desk in {self.base}. {elsewhere}. {kept}"
             return f"Nobody is at the desk in {self.base}: start the server with `{SERVER_COMMAND}`. {kept}"
         if not present.client:
             return (

@@ -18,7 +18,7 @@ from urllib.parse import quote, urlsplit
 import msgspec
 
 from codec.ipc.desk import DeskTotals, EditorAnswer, EditorOrder, EditorWanted, Handled, RequestDetail, Selection
-from troupe.ipc.troubles import DeskError, NoServer
+from troupe.ipc.troubles import DeskError, NoServer, ServesElsewhere
 
 SERVER_FILE = "server.json"
 LISTENER = "ipc"
@@ -150,7 +150,7 @@ class Office:
             return
         where = f"{served} instead" if served else "no folder"
         if self._url is None:
-            raise NoServer(
+            raise ServesElsewhere(
                 f"The running server does not serve {self._base}; it serves {where}. Set ipc.base in its settings"
             )
         correct = f"Name that folder (`--base {shlex.quote(served)}`), or another address" if served else "Correct it"

@@ -37,5 +37,9 @@ class NoServer(DeskError):
     """This needs a running server, and there is none for this folder."""
 
 
+class ServesElsewhere(NoServer):
+    """There is a server, and it serves another folder."""
+
+
 class RequestFailed(DeskError):
     """The request has failed for good."""

@@ -55,6 +55,15 @@ def test_a_request_is_submitted_and_its_answer_shown(base: Path) -> None:
     assert err == "troupe: r1 failed: no such model\n"
 
 
+def test_who_submits_where_nobody_is_hears_that_the_request_waits(base: Path) -> None:
+    code, out, err = troupe(base, "submit", "echo", "--id", "r1")
+    assert (code, out) == (0, "r1\n")
+    assert err.startswith(f"troupe: Nobody is at the desk in {base}: start the server with ")
+    assert err.endswith("The request is kept, and will go on by itself\n")
+    with at_the_desk(base):
+        assert troupe(base, "submit", "echo", "--id", "r2") == (0, "r2\n", "")
+
+
 @pytest.mark.parametrize(
     "words",
     [("submit", "echo"), ("status",), ("status", "r1"), ("watch",), ("requeue", "--all"), ("archive",), ("evaluate",),
@@ -82,8 +91,8 @@ def test_an_answer_moves_no_cursor_and_turns_no_text_round_and_is_still_the_same
 
 
 def test_without_waiting_the_id_is_shown_and_nobody_need_be_there(base: Path) -> None:
-    code, out, err = troupe(base, "submit", "echo", "--priority", "-5", "--reference", "yes")
-    assert (code, err) == (0, "")
+    code, out, _ = troupe(base, "submit", "echo", "--priority", "-5", "--reference", "yes")
+    assert code == 0
     request = read_request((base / "requests" / f"{out.strip()}.json").read_bytes(), out.strip())
     assert (request.command, request.wishes.priority, request.reference) == ("echo", -5, "yes")
 
@@ -100,7 +109,7 @@ INSTRUCTIONS = [
 def test_a_file_of_instructions_is_submitted_once_however_often_it_is_given(base: Path, tmp_path: Path) -> None:
     file = tmp_path / "monday.json"
     file.write_text(json.dumps(INSTRUCTIONS))
-    assert troupe(base, "submit", str(file)) == (0, "monday-7\nmonday-b\n", "")
+    assert troupe(base, "submit", str(file))[:2] == (0, "monday-7\nmonday-b\n")
     request = read_request((base / "requests" / "monday-7.json").read_bytes(), "monday-7")
     assert request.params == {
         "prompt": "Sort\n\nSort these.\n\nRequirements:\n- fast\n- stable\n\n```\nx = [2, 1]\n```",
@@ -161,6 +170,14 @@ def test_a_file_that_cannot_be_submitted_is_refused_whole_and_in_words(
         (["submit", "echo", "--id", "../x"], "is no id"),
         (["submit", "echo", "--timeout", "3"], "--timeout needs --wait"),
         (["submit", "echo", "--priority", "101"], "from -100 to 100"),
+        (["submit", ""], "expected a command, such as ping, or a file FILE.json; it is empty"),
+        (["submit", " "], "it is empty"),
+        (["submit", "."], "; . is a folder"),
+        (["submit", "tasks/"], "; tasks/ is a folder"),
+        (["submit", "echo", "--params", '{"a": "\\ud800"}'], "half of a pair of surrogates stands there alone"),
+        (["submit", "echo", "--params", '{"a": "\\ud83d\\ude00"'], "truncated"),
+        (["requeue", "r1", "--all"], "say either which requests, by their ids, or --all"),
+        (["cancel", "r1", "--all"], "say either which requests, by their ids, or --all"),
         (["requeue"], "say which requests"),
         (["archive"], "--older-than DAYS"),
         (["status", "../x"], "is no id"),
@@ -170,6 +187,7 @@ def test_what_is_asked_wrongly_is_said(base: Path, words: list[str], said: str) 
     code, _, err = troupe(base, *words)
     assert code == 2
     assert said in err
+    assert not base.exists()
 
 
 def test_status_and_watch_count_the_names_of_the_files_where_no_server_is(base: Path) -> None:
@@ -379,6 +397,16 @@ def test_a_server_of_another_folder_is_not_asked(base: Path, port: Port, tmp_pat
     assert code == 1
     assert f"does not serve {base}" in err
     assert port.asked == []
+
+
+def test_who_submits_to_another_folder_than_the_server_serves_hears_of_it(
+    base: Path, port: Port, tmp_path: Path
+) -> None:
+    port.base = str(tmp_path / "other")
+    code, out, err = troupe(base, "submit", "echo", "--id", "r1")
+    assert (code, out) == (0, "r1\n")
+    assert err.startswith(f"troupe: Nobody is at the desk in {base}. The running server does not serve {base}; ")
+    assert f"it serves {port.base} instead" in err
 
 
 def test_without_a_server_an_order_says_so_in_a_sentence(base: Path) -> None:

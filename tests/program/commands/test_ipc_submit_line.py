@@ -38,6 +38,9 @@ class Ending:
             raise self._end
         return {}
 
+    def who_is_missing(self) -> str | None:
+        return None
+
     def endings(self, ids: Sequence[str], patience: float | None, until: float | None) -> Iterator[Any]:
         raise self._end
         yield

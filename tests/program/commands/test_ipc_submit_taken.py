@@ -40,6 +40,9 @@ class Keeping:
         self.kept += [each.id for each in requests if each.id not in self._taken]
         return {each.id: f"There is a request {each.id} already" for each in requests if each.id in self._taken}
 
+    def who_is_missing(self) -> str | None:
+        return None
+
     def endings(self, ids: Sequence[str], patience: float | None, until: float | None) -> Iterator[Any]:
         self.waited += ids
         yield from map(Ended, ids)
