@@ -125,10 +125,12 @@ class Adopting:
             replies: list[Reply[None]] = []
             try:
                 while chunk := self._next_chunk():
-                    replies = [reply for id in chunk for reply in self._leaving.pop(id, ())]  # noqa: A001
+                    leaving = {id: self._leaving.pop(id) for id in chunk if id in self._leaving}  # noqa: A001
+                    replies = [reply for some in leaving.values() for reply in some]
                     async with self._books.lock:
                         self._means.touched.update(self._books.open.keys() & chunk)
-                        torn = await self._adopt([id for id in chunk if id not in self._books.open])  # noqa: A001
+                        unknown = [id for id in chunk if id not in self._books.open]  # noqa: A001
+                        torn = await self._adopt(unknown, leaving)
                     if torn:
                         self._torn.update(dict.fromkeys(torn))
                         self._torn_until = trio.current_time() + TORN_SECONDS
@@ -173,8 +175,8 @@ class Adopting:
     def _consider_found(self, found: frozenset[str]) -> None:
         self.consider(found - self._books.open.keys() - self._settled)
 
-    async def _adopt(self, ids: list[str]) -> list[str]:
-        """Those that are torn."""
+    async def _adopt(self, ids: list[str], leaving: Collection[str]) -> list[str]:
+        """Those that are torn. `leaving`: those to which our server end writes nothing more."""
         ids = [id for id in ids if not id.startswith(PING)]  # noqa: A001
         before = await all_of(ids, self._means.journal.find_over)
         files = await all_of(ids, self._means.base.look)
@@ -188,7 +190,11 @@ class Adopting:
             if isinstance(both.request, Torn):
                 torn.append(id)
             elif both.request is not None and (dossier := self._opened(id, over, both)) is not None:
-                fresh.append(dossier := (self._ended if id in given_up else self._answered)(dossier, both))
+                if id in given_up:
+                    dossier = self._ended(dossier, both)
+                else:
+                    dossier = self._answered(dossier, both, stays=id not in leaving)
+                fresh.append(dossier)
                 if dossier.state is State.SUCCESS and (over is None or over.answered is None):
                     self._is_unsure(id)
             elif over is not None:
@@ -262,13 +268,14 @@ class Adopting:
             return replace(dossier, stale=True, old=(*dossier.old, answer.identity))
         return replace(dossier, old=())  # its peer has been quicker, and has set the old answer aside
 
-    def _answered(self, dossier: Dossier, files: BothFiles) -> Dossier:
+    def _answered(self, dossier: Dossier, files: BothFiles, *, stays: bool) -> Dossier:
         """The same; if a success lies there already, as it is after the step that its errand would take. Nobody has
-        seen how long that took, so what the files say of it is believed."""
+        seen how long that took, so what the files say of it is believed. The script may take the answer away as soon as
+        it has read it, and who looks later finds nothing."""
         answer = files.response
         if dossier.stale or not isinstance(files.request, Asked) or not isinstance(answer, Answer):
             return dossier
-        view = View(request=True, response=answer, published=0, overdue=False, recorded=False, cleared=False)
+        view = View(request=stays, response=answer, published=0, overdue=False, recorded=False, cleared=False)
         step = next_step(dossier.row, view, self._means.terms.dialect)
         if not isinstance(step, Journal) or step.row.state is not State.SUCCESS:
             return dossier

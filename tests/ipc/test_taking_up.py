@@ -172,3 +172,30 @@ async def test_a_request_of_which_the_rest_comes_too_late_is_said_to_be_torn(aut
             assert "not JSON" in dossier.message
             assert (Tray.FAILED, "a") in base.files
             assert (Tray.REQUESTS, "a") not in base.files
+
+
+async def test_a_script_that_takes_its_answer_away_as_soon_as_it_can_read_it_is_answered_once(
+    autojump_clock: MockClock,
+) -> None:
+    """At any moment after the answer. The scripts of the original do so with every answer."""
+    runs: dict[str, int] = {}
+
+    async def count(params: Any, context: CommandContext) -> None:
+        runs[context.request.id] = runs.get(context.request.id, 0) + 1
+
+    base, ids = PaperBase(), [f"r{number}" for number in range(100)]
+    with state_directory() as directory:
+        known = [KnownCommand("count", count)]
+        async with both_ends(base, directory, known, dialect=Dialect.HEAD) as ends:
+            await trio.sleep(10.0)
+            for turns, id in enumerate(ids):  # noqa: A001 - as in the contract
+                ends.desk.put(id, "count")
+                while (Tray.REQUESTS, id) in base.files:
+                    await base.change()
+                for _ in range(turns % 50):
+                    await trio.lowlevel.checkpoint()
+                ends.desk.take_away(id)
+            await trio.sleep(2_000.0)
+            assert runs == dict.fromkeys(ids, 1)
+            for id in ids:  # noqa: A001
+                assert (await ends.over(id)).state is State.SUCCESS
