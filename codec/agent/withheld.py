@@ -64,10 +64,23 @@ _OF_CLIENTS = re.compile(
       | ldap(?:search|add|modify|delete|passwd|whoami)[ \t](?:[^\n|;&]{0,300}[ \t])?-w[ \t]*
       | (?:keytool|jarsigner)[ \t](?:[^\n|;&]{0,300}[ \t])?-(?:(?:src|dest)?(?:store|key)pass|new)[ \t]+
       | openssl[ \t](?:[^\n|;&]{0,300}[ \t])?(?:-k[ \t]+|-pass(?:in|out)?[ \t]+['"]?pass:)
+      | (?:smbclient|smbget|rpcclient)[ \t](?:[^\n|;&]{0,300}[ \t])?-U[ \t]*['"]?[\w.\\/-]{1,80}%
+      | https?[ \t](?:[^\n|;&]{0,300}[ \t])?(?:-a|--auth)[ \t=]*['"]?[\w.@-]{1,80}:
+      | htpasswd[ \t]+-(?=\w{0,8}b)(?:(?=\w{0,8}n)\w{1,9}|\w{1,9}[ \t]+[^\s-]\S{0,200})[ \t]+[^\s-]\S{0,80}[ \t]+
+      | net[ ]use[ \t]+(?:(?:[A-Za-z]:|\*)[ \t]+)?\\\\[^\s'"]{1,200}[ \t]+(?!['"]?/)
     )(['"]?)) (?!-) ([^\s'"]{4,500})""",
     re.VERBOSE,
 )
 """Where the option of a command is a password, whatever it looks like. mysql takes it only without a blank between."""
+_OF_PIPES = re.compile(
+    r"""(\b(?:echo|printf)[ \t]+(?:-\w{1,3}[ \t]+)?(?:(?:'%s(?:\\n)?'|"%s(?:\\n)?"|%s)[ \t]+)?
+      (['"]?)(?:[\w.-]{1,80}:(?=[^\n|]{1,500}\|[ \t]*(?:sudo[ \t]+)?(?:/usr/sbin/)?chpasswd))?)
+    ([^\s'"|]{4,500})(?=\2[ \t]*\|[ \t]*
+      (?: sudo[ \t]+(?:-\w{1,9}[ \t]+){0,4}-\w{0,8}S
+      | (?:sudo[ \t]+)? (?:[\w/]{1,40}[ \t][^\n|]{0,300}(?:--password-stdin|--stdin)|(?:/usr/sbin/)?chpasswd)))""",
+    re.VERBOSE,
+)
+"""What is said to a command that reads a password, whatever it looks like."""
 _HEADER = re.compile(r"(?i)\b((?:bearer|basic)\s+)([\w.~+/=-]{12,})")
 _NAMED = re.compile(
     r"""(?<![\w.-])(?P<name>[A-Za-z_][\w.-]{1,80})\\?['"]?(?P<sign>\s*(?::=|[:=])\s*)(?P<quote>b?\\?['"`]?)"""
@@ -129,14 +142,15 @@ _ENDS: Mapping[str, re.Pattern[str]] = {
 """How the names of secrets end, by words that one of them has. Nearly all lines have none, and need no closer look."""
 _CLIENTS = (
     *("mysql", "mariadb", "sshpass", "redis-cli", "mongo", "docker login", "podman login", "twine upload", "zip", "7z"),
-    *("sqlcmd", "ldap", "keytool", "jarsigner", "openssl"),
+    *("sqlcmd", "ldap", "keytool", "jarsigner", "openssl", "smbclient", "smbget", "rpcclient", "http ", "https "),
+    *("htpasswd", "net use", "sudo "),
 )
 _COMMANDS = ("curl ", *_CLIENTS)
 """Anywhere in the line behind one of these may be an option. If there is none, nor is one behind the next of them."""
 _HEADS = ("bearer", "basic", "identified", *_COMMANDS)
 _HEAD = re.compile(
     r"(?:bearer|basic)[^\S\n]+[\w.~+/=-]{12}|identified[^\S\n]+(?:by|with)\b|curl[^\S\n][^\n]*-u"
-    rf"|(?:{'|'.join(_CLIENTS)})[^\n]*[^\S\n]-[pawksdn]"
+    rf"|(?:{'|'.join(map(str.rstrip, _CLIENTS))})[^\n]*[^\S\n](?:-[-pawksdnuUb]|\\\\)"
 )
 _BEFORE_KEY = (
     *("api", "private", "access", "signing", "session", "secret", "encryption", "master", "auth", "account", "storage"),
@@ -326,8 +340,10 @@ def _of_line(line: str, path: str) -> str:
         line = _OF_SQL.sub(_said, line)
     if "curl" in lowered:
         line = _OF_CURL.sub(_said, line)
-    if " -" in line and any(client in lowered for client in _CLIENTS):
+    if (" -" in line or "\\\\" in line) and any(client in lowered for client in _CLIENTS):
         line = _OF_CLIENTS.sub(_option, line)
+    if "|" in line and ("sudo" in lowered or "stdin" in lowered or "chpasswd" in lowered):
+        line = _OF_PIPES.sub(_option, line)
     if "va" in lowered or "default" in lowered or "content" in lowered:
         line = _PAIR.sub(_pair_of_yaml if is_yaml(path) else _pair, line)
     if "<" in line or (path and is_markup_of_settings(path)):

@@ -184,6 +184,23 @@ OPTIONS = [
     "keytool -list -keystore a.jks -storepass {}",
     "openssl enc -aes-256-cbc -k {} -in a",
     "openssl rsa -in a -passin pass:{}",
+    "smbclient //x/y -U ada%{}",
+    "smbclient -U 'shop\\ada%{}' //x/y",
+    "http -a ada:{} x.io/y",
+    "https --auth=ada:{} POST x.io/y",
+    "htpasswd -b /etc/x ada {}",
+    "htpasswd -cb /etc/x ada {}",
+    "htpasswd -nbB ada {} > a",
+    "htpasswd -nb ada {} >a.txt",
+    "net use X: \\\\x\\y {} /user:ada",
+    "net use \\\\x\\y '{}' /user:ada",
+    "echo {} | sudo -S ls",
+    "echo '{}' | sudo -k -S ls",
+    "printf '%s\\n' \"{}\" | sudo -kS ls",
+    "echo -n {} | docker login -u ada --password-stdin x.io",
+    "echo {} | sudo passwd --stdin ada",
+    "echo 'ada:{}' | sudo chpasswd",
+    "echo ada:{} | /usr/sbin/chpasswd",
 ]
 
 
@@ -201,7 +218,9 @@ def test_an_option_may_stand_far_behind_its_command(form: str) -> None:
 
 
 @pytest.mark.timeout(30)
-@pytest.mark.parametrize("word", ["mysql ", "curl ", "zip ", "openssl", "identified ", "basic "])
+@pytest.mark.parametrize(
+    "word", ["mysql ", "curl ", "zip ", "openssl", "identified ", "basic ", "echo x | sudo ", "http ", "echo a:"]
+)
 def test_a_long_line_of_nothing_but_commands_is_read_in_no_time(word: str) -> None:
     """Half a minute would be a hundred times what it takes; looking to the end of the line for each takes hours."""
     text = word * (1_000_000 // len(word))
