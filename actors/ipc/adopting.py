@@ -315,13 +315,11 @@ class Adopting:
 
 
 def _is_older(over: Dossier, files: BothFiles) -> bool:
-    """The answer is to the request that is over: it was there before what the other one says. Both ends may find the
-    same fault in a request, and then nobody reads the answer."""
+    """The answer is to the request that is over. Both ends found the same fault in that, and nobody has read it."""
     answer = files.response
-    if not isinstance(files.request, Asked) or not isinstance(answer, Answer):
+    if not isinstance(files.request, Asked) or not isinstance(answer, Answer) or not over.tried:
         return False
-    last = over.tried[-1].outcome if over.tried else None
-    return files.took is None or (isinstance(last, Failure) and last == answer.outcome)
+    return isinstance(answer.outcome, Failure) and answer.outcome == over.tried[-1].outcome
 
 
 def _has_failed(files: BothFiles) -> bool:

@@ -179,7 +179,7 @@ class Errand(Actor[NewsOfIt]):
 
     def _step(self, row: Row, files: BothFiles, *, overdue: bool) -> Step:
         view = View(
-            request=files.request is not None and not self._is_overwritten(files),
+            request=files.request is not None and not self._has_gone(files),
             response=files.response,
             published=self._published,
             overdue=overdue,
@@ -320,6 +320,11 @@ class Errand(Actor[NewsOfIt]):
             failure = Failure(f"{OVERDUE}; it was asked for {times}", failure.permanent)
         at = moment_of(self._means.wall())
         return write_response(row.id, failure, (self._means.terms.dialect,), attempt=row.attempt, at=at)
+
+    def _has_gone(self, files: BothFiles) -> bool:
+        """A HEAD peer has answered it and removed it, and the next request of its id stands there."""
+        is_head = self._means.terms.dialect is Dialect.HEAD
+        return is_head and isinstance(files.response, Answer) and self._is_overwritten(files)
 
     def _is_overwritten(self, files: BothFiles) -> bool:
         asked = files.request

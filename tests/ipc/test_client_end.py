@@ -788,3 +788,20 @@ def test_what_is_found_at_once_is_taken_in_hand_in_the_order_in_which_its_ids_co
         assert [each.id for each in sorted(over, key=lambda each: each.changed)] == names
 
     run_in_virtual_time(main)
+
+
+@pytest.mark.parametrize("dialect", [Dialect.SPEC, Dialect.HEAD])
+def test_another_request_over_one_that_is_under_way_is_not_written_over_after_a_restart(dialect: Dialect) -> None:
+    async def main() -> None:
+        base, terms = PaperBase(), ClientTerms(dialect, attempt_seconds=100.0)
+        with a_state() as directory:
+            async with desk(directory, base, terms) as it:
+                await it.submit(request("a"))
+                await trio.sleep(1.0)
+            base.foreign_put(Tray.REQUESTS, "a", other := write_request(request("a", "another")))
+            async with desk(directory, base, terms) as it:
+                await it.ready()
+                await trio.sleep(50.0)
+                assert base.files[Tray.REQUESTS, "a"][1] == other
+
+    run_in_virtual_time(main)
