@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from trio import to_thread
-
 from codec.ipc import BadId, Request
 from codec.ipc.desk import DeskTotals, EditorOrder, Handled, RequestDetail, Selection
 from program.clerk import Clerk, DeskMeans, ServerAway
@@ -42,7 +40,7 @@ class DeskClerk:
         return {}
 
     def who_is_missing(self) -> str | None:
-        return self._blocking.call(partial(to_thread.run_sync, self._desk.who_is_missing))
+        return self._blocking.call(self._desk.who_is_missing)
 
     def endings(self, ids: Sequence[str], patience: float | None, until: float | None) -> Iterator[Result]:
         tickets = [self._blocking.ticket(each) for each in ids]

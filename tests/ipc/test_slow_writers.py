@@ -20,6 +20,14 @@ HALF = 20
 PAUSES = [0.5 + number / 100.0 for number in range(200)]
 
 
+async def write(base: PaperBase, id: str, pause: float) -> None:  # noqa: A002 - as in the contract
+    whole = asked(id)
+    base.foreign_put(Tray.REQUESTS, id, whole[:HALF])
+    await trio.sleep(pause)
+    if (Tray.REQUESTS, id) in base.files:  # else it is written into a file that is in no folder any more
+        base.foreign_put(Tray.REQUESTS, id, whole)
+
+
 @pytest.mark.parametrize("start", [0.0, 0.37])
 async def test_the_journal_the_answer_and_failed_agree_however_late_the_rest_comes(
     autojump_clock: MockClock, start: float
@@ -28,15 +36,8 @@ async def test_the_journal_the_answer_and_failed_agree_however_late_the_rest_com
     with state_directory() as directory:
         async with both_ends(base, directory) as ends, trio.open_nursery() as nursery:
             await trio.sleep(10.0 + start)
-
-            async def write(id: str, pause: float) -> None:  # noqa: A002 - as in the contract
-                whole = asked(id)
-                base.foreign_put(Tray.REQUESTS, id, whole[:HALF])
-                await trio.sleep(pause)
-                base.foreign_put(Tray.REQUESTS, id, whole)
-
             for number, pause in enumerate(PAUSES):
-                nursery.start_soon(write, f"r{number}", pause)
+                nursery.start_soon(write, base, f"r{number}", pause)
             await trio.sleep(60.0)
             for number, pause in enumerate(PAUSES):
                 id = f"r{number}"  # noqa: A001
@@ -53,16 +54,8 @@ async def test_in_the_dialect_of_head_they_agree_too_and_what_came_too_late_is_s
     with state_directory() as directory:
         async with both_ends(base, directory, dialect=Dialect.HEAD) as ends, trio.open_nursery() as nursery:
             await trio.sleep(10.0)
-
-            async def write(id: str, pause: float) -> None:  # noqa: A002
-                whole = asked(id)
-                base.foreign_put(Tray.REQUESTS, id, whole[:HALF])
-                await trio.sleep(pause)
-                if (Tray.REQUESTS, id) in base.files:  # else it is written into a file that is in no folder any more
-                    base.foreign_put(Tray.REQUESTS, id, whole)
-
             for number, pause in enumerate(PAUSES):
-                nursery.start_soon(write, f"r{number}", pause)
+                nursery.start_soon(write, base, f"r{number}", pause)
             await trio.sleep(60.0)
             for number, pause in enumerate(PAUSES):
                 id = f"r{number}"  # noqa: A001

@@ -91,6 +91,10 @@ class Desk(AnyDesk):
         """From the names of the files alone: requests, those that have an answer, those that failed."""
         return await self._in_thread(self.folder.counts)
 
+    async def who_is_missing(self) -> str | None:
+        """A sentence, if requests have to wait."""
+        return await self._in_thread(self._who_is_missing)
+
     async def look(self, id: str) -> Sight:  # noqa: A002
         """From the files alone: what is known of a request."""
         return await self._in_thread(partial(self.folder.look, id))
@@ -231,7 +235,7 @@ class Desk(AnyDesk):
     async def _complain(self, id: str) -> None:  # noqa: A002
         at, why = self._presence
         if trio.current_time() - at > PRESENCE_SECONDS:
-            why = await self._in_thread(self.who_is_missing)
+            why = await self.who_is_missing()
             self._presence = (trio.current_time(), why)
         sight = await self.look(id)
         if why is None and sight.is_gone and await self._in_thread(partial(self._asked, id)) is None:
@@ -243,18 +247,18 @@ class Desk(AnyDesk):
                 why = f"It was answered with an error ({sight.error.message}). {why}"
             raise NobodyAtTheDesk(f"The request {id} is not over. {why}")
 
-    def who_is_missing(self) -> str | None:
-        """A sentence, if requests have to wait. It blocks: call it in a thread."""
+    def _who_is_missing(self) -> str | None:
         present = self.folder.present()
         if present.server and present.client:
             return None
         kept = "The request is kept, and will go on by itself"
         if not present.server and not present.client:
-            with suppress(DeskError):
-                try:
-                    self.office.totals()
-                except ServesElsewhere as elsewhere:
-                    return f"Nobody is at the desk in {self.base}. {elsewhere}. {kept}"
+            try:
+                self.office.totals()
+            except ServesElsewhere as elsewhere:
+                return f"Nobody is at the desk in {self.base}. {elsewhere}. {kept}"
+            except DeskError:  # nobody who could say more
+                pass
             return f"Nobody is at the desk in {self.base}: start the server with `{SERVER_COMMAND}`. {kept}"
         if not present.client:
             return (

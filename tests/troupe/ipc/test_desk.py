@@ -256,7 +256,7 @@ async def test_who_waits_is_told_which_end_is_missing_and_is_patient_where_one_t
             with pytest.raises(NobodyAtTheDesk, match=f"r1 is not over.*{said}.*is kept, and will go on"):
                 await ticket.wait(patience=0.01)
         else:
-            assert desk.who_is_missing() is None
+            assert await desk.who_is_missing() is None
 
 
 @pytest.mark.parametrize(
