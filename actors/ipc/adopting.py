@@ -49,6 +49,7 @@ from actors.ipc.pinging import PING
 from actors.ipc.seldom import SeldomLooks
 from actors.ipc.steps import Answer, Spoiled, Torn
 from actors.ipc.telling_time import day_of, moment_of
+from actors.ipc.vouching import TAKEN
 from actors.kernel import KernelError, Reply
 from actors.store import all_of
 from codec.ipc import Dialect, Failure, Request, in_turn
@@ -179,7 +180,7 @@ class Adopting:
         """Those that are torn. `leaving`: those to which our server end writes nothing more."""
         ids = [id for id in ids if not id.startswith(PING)]  # noqa: A001
         before = await all_of(ids, self._means.journal.find_over)
-        files = await all_of(ids, self._means.base.look)
+        files = await all_of(ids, self._look)
         torn, fresh, late = [], [], []
         seen = dict(zip(ids, files, strict=True))
         ended = {over.id for over in before if over is not None}
@@ -195,10 +196,12 @@ class Adopting:
                 else:
                     dossier = self._answered(dossier, both, stays=id not in leaving)
                 fresh.append(dossier)
-                if dossier.state is State.SUCCESS and (over is None or over.answered is None):
+                is_told = dossier.answered == TAKEN
+                if dossier.state is State.SUCCESS and not is_told and (over is None or over.answered is None):
                     self._is_unsure(id)
             elif over is not None:
                 self._settled.add(id)
+                self._means.vouching.over(id, over.fingerprint)
                 if (told := self._came_late(over, both)) is not None:
                     late.append(told)
         succeeded = {dossier.id for dossier in fresh if dossier.state is State.SUCCESS}
@@ -208,6 +211,7 @@ class Adopting:
         if fresh or late:
             for dossier in await self._means.journal.keep(*fresh, *late, soft=self._stay(fresh)):
                 if dossier.is_over:
+                    self._means.vouching.over(dossier.id, dossier.fingerprint)
                     self._means.noting.changed(dossier)
                     if dossier.id in succeeded:
                         self._means.noting.succeeded(dossier)
@@ -216,6 +220,12 @@ class Adopting:
                     is_known = self._stays and isinstance(both.response, Answer | Spoiled)
                     self._books.take_in(dossier, both if is_known else None)
         return torn
+
+    async def _look(self, id: str) -> BothFiles:  # noqa: A002 - as in the contract
+        files, vouching = await self._means.base.look(id), self._means.vouching
+        if files.request is None:
+            files = replace(files, request=vouching.asked(id))
+        return vouching.completed(id, files)
 
     async def _given_up(self, unknown: Mapping[str, BothFiles]) -> Collection[str]:
         """A HEAD peer copies each failure to failed/, so there that says nothing."""

@@ -4,6 +4,7 @@
     Requeue, CancelRequests, Archive     orders.py        over many requests, in turns
     TellLedgerNow                                         noting.py: somebody asks it
     Hold, Release                          halts.py         nothing is published until the peer is ready
+    Vouched                                vouching.py      a success of our server end, for whoever finds none
     TakeUp                                 adopting.py      journalled before our server end removes it
     ClientNews                             adopting.py      what scripts have dropped; and errands are stirred
 
@@ -57,12 +58,15 @@ from actors.ipc.messages import (
     SubmitRequests,
     TakeUp,
     TellLedgerNow,
+    Vouched,
 )
 from actors.ipc.missing import Missing
 from actors.ipc.noting import Noting
 from actors.ipc.orders import DeskOrder, Orders
+from actors.ipc.pinging import PING
 from actors.ipc.running import TICK, Headway, RunningClock
 from actors.ipc.uptime import Uptime
+from actors.ipc.vouching import Vouching
 from actors.kernel import (
     Actor,
     AnySpec,
@@ -130,12 +134,14 @@ class ClientEnd(Actor[ClientMessage]):
         self._headway = Headway()
         self._halts = Halts(self._base, self._clock, lambda seconds: self.tell_later(seconds, Release()))
         self._noting = noting
+        self._vouching = Vouching()
         self._journal = ClientJournal(registry, self._path)
         self._means = ErrandMeans(
             self._base,
             self._journal,
             self._halts.publishing,
             noting,
+            self._vouching,
             self._clock,
             self._headway,
             self._terms,
@@ -223,6 +229,8 @@ class ClientEnd(Actor[ClientMessage]):
                 reply.set(None)  # the requests of this folder are another client end's
             case TakeUp():
                 self._adopting.take_up(message)
+            case Vouched():
+                self._hear_of_success(message)
             case _:
                 return False
         return True
@@ -239,7 +247,7 @@ class ClientEnd(Actor[ClientMessage]):
                 self._orders.add(DeskOrder("cancel", which, reply))
             case Archive(which, reply):
                 self._orders.add(DeskOrder("archive", which, reply))
-            case TellLedgerNow() | TakeUp():
+            case TellLedgerNow() | TakeUp() | Vouched():
                 self.at_once(message)
             case Hold():
                 self._halts.hold(message)
@@ -290,6 +298,21 @@ class ClientEnd(Actor[ClientMessage]):
                 self._missing.look()
                 self._flights.news_of_all()
 
+    def _hear_of_success(self, vouched: Vouched) -> None:
+        request = vouched.asked.request
+        if self._halts.down is not None or request.id.startswith(PING):
+            return
+        under_way = self._books.open.get(request.id)
+        is_open = under_way == request.fingerprint
+        if not self._vouching.keep(vouched, is_open=is_open):
+            return
+        if is_open:
+            self._flights.news(request.id)
+        elif under_way is None:
+            self._adopting.consider([request.id])
+        else:
+            self._touched.add(request.id)  # it has its turn when the other one is over
+
     # -- requests in flight
 
     def _line_up(self, dossier: Dossier, files: BothFiles | None) -> None:
@@ -313,6 +336,7 @@ class ClientEnd(Actor[ClientMessage]):
 
     def _is_over(self, dossier: Dossier) -> None:
         """Told by the errand, before it ends."""
+        self._vouching.over(dossier.id, dossier.fingerprint)
         self._books.open.pop(dossier.id, None)
         if dossier.id in self._touched:
             self._touched.discard(dossier.id)

@@ -35,7 +35,7 @@ from msgspec.structs import replace
 from actors.ipc.apart import RunApart, RunIsLost
 from actors.ipc.given import TOO_LATE, TROUBLE, Asked, Base, BothFiles, Occupied
 from actors.ipc.handlers import CommandContext, Handlers
-from actors.ipc.messages import CLIENT_END, TakeUp
+from actors.ipc.messages import CLIENT_END, TakeUp, Vouched
 from actors.ipc.server_journal import FirstStart, ServerJournal, in_short
 from actors.ipc.server_steps import (
     Cancel,
@@ -81,7 +81,8 @@ class ServerTerms(Struct, frozen=True):
     """Commands at once. They mostly wait for a model; a machine's processors are not what they share."""
     command_seconds: float = 300.0
     with_client: bool = False
-    """Our client end has this folder, too. In HEAD it takes up what scripts have dropped before that is removed."""
+    """Our client end has this folder, too. It is told of each success. In HEAD it takes up what scripts have dropped,
+    before that is removed."""
 
 
 class ServerMeans(Struct, frozen=True):
@@ -298,7 +299,9 @@ class RunningCommand(Actor[StirCommand]):
                 tries = max(self._row.starts if self._row else 0, 1)
                 at = datetime.fromtimestamp(self._means.wall(), UTC).isoformat()
                 self._is_ours = isinstance(outcome, Success) and self._means.terms.dialect is Dialect.SPEC
-                await self._answer(write_response(self._id, outcome, self._dialects, attempt=tries, at=at))
+                data = write_response(self._id, outcome, self._dialects, attempt=tries, at=at)
+                await self._answer(data)
+                self._vouch(files, outcome, len(data))
                 # If somebody takes it away, there is news of that.
                 self._files = replace(files, response=Answer(Identity(0, 0), outcome))
             case SetAside(identity, why):
@@ -325,6 +328,15 @@ class RunningCommand(Actor[StirCommand]):
             late.cancel()
             await self._saved.wait()
         self._unsaved = None  # the next row says so, and says all that this one did
+
+    def _vouch(self, files: BothFiles, outcome: Outcome, size: int) -> None:
+        """Tells our client end of a success, for its reader may take it away before that looks."""
+        asked, client = files.request, self.stage.registry.find(CLIENT_END)
+        if not self._means.terms.with_client or client is None:
+            return
+        if isinstance(asked, Asked) and isinstance(outcome, Success):
+            with suppress(KernelError):  # it is too busy: it will find the response, or not
+                client.hand(Vouched(asked, outcome, self._took, len(asked.data) + size))
 
     def _begin_to_save(self) -> None:
         self._saved = trio.Event()

@@ -44,11 +44,15 @@ from actors.ipc.running import Headway, RunningClock
 from actors.ipc.steps import OTHER, Answer, SetAside, Spoiled, Torn, Wait
 from actors.ipc.telling_time import day_of, moment_of
 from actors.ipc.uptime import Uptime
+from actors.ipc.vouching import Vouching
 from actors.kernel import Actor
 from codec.ipc import Dialect, Failure, write_response
 
 TORN_SECONDS = 1.05
 """A torn document is looked at again when it must be whole or spoiled."""
+GONE_SECONDS = 0.25
+"""A request that was under way and has gone is published anew only if nothing else is heard of it for so long: a script
+may have taken it away with its response, and our server end may be about to say so."""
 AGAIN_SECONDS = 1.0
 MOST_BACKOFF_SECONDS = 300.0
 MOST_PATIENCE = 10
@@ -83,6 +87,7 @@ class ErrandMeans(Struct, frozen=True):
     journal: ClientJournal
     publishing: Publishing
     noting: Noting
+    vouching: Vouching
     clock: RunningClock
     headway: Headway
     terms: ClientTerms
@@ -112,6 +117,8 @@ class Errand(Actor[NewsOfIt]):
         self._since: float | None = None
         """When the present attempt was seen to be under way, by the running clock."""
         self._rest_until: float | None = None
+        self._gone_since: float | None = None
+        """When its request was first seen to have gone while it was under way."""
         self._mentioned = False
 
     async def started(self, kept: object | None) -> None:
@@ -160,12 +167,15 @@ class Errand(Actor[NewsOfIt]):
         while not self._dossier.is_over:
             overdue = await self._is_overdue()
             files = self._first or await self._look()
+            files = self._means.vouching.completed(self._dossier.id, files, self._dossier.fingerprint)
             self._first = None
             self._mention_another_content(files)
             row = self._dossier.row
             step = self._step(row, files, overdue=overdue)
             if isinstance(step, Wait):
                 return self._waiting(files)
+            if isinstance(step, Publish) and (seconds := self._until_it_is_missed(files)) > 0.0:
+                return seconds
             if row.state is State.RETRYING and (seconds := self._rest(row, step)) > 0.0:
                 return min(seconds, TORN_SECONDS) if isinstance(files.response, Torn) else seconds
             await self._do(step, files)
@@ -290,6 +300,16 @@ class Errand(Actor[NewsOfIt]):
             seconds = terms.backoff_seconds * 2.0 ** (row.attempt - 1) * (0.5 + self.stage.random.random())
             self._rest_until = self.stage.now() + min(seconds, MOST_BACKOFF_SECONDS)
         return self._rest_until - self.stage.now()
+
+    def _until_it_is_missed(self, files: BothFiles) -> float:
+        is_spec = self._means.terms.dialect is Dialect.SPEC  # a HEAD peer removes what it has answered
+        if not is_spec or files.request is not None or self._dossier.under_way is None:
+            self._gone_since = None
+            return 0.0
+        now = self.stage.now()
+        if self._gone_since is None:
+            self._gone_since = now
+        return self._gone_since + GONE_SECONDS - now
 
     # -- what else is in the folder
 

@@ -2,7 +2,7 @@
 
 client end   SubmitRequests, Requeue, CancelRequests, Archive      from the port, and so from scripts and the page
              Hold, Release                                 from the editor
-             TakeUp                                        from the commands of the server end
+             Vouched, TakeUp                               from the commands of the server end
 ledger       Noted, Forgotten                              from the client end, after the journal has it
              RunningNow, EditorNow                         from the server end, from the editor
              WindowAsked, DetailAsked, LineAsked,
@@ -28,6 +28,7 @@ from codec.ipc.desk import (
     Window,
     WindowWanted,
 )
+from codec.ipc.folder import Asked
 
 # -- to the client end. A reply is an answer to be kept: it is set after the journal has it.
 
@@ -76,6 +77,17 @@ class TellLedgerNow(Struct, frozen=True):
     reply: Reply[None]
 
 
+class Vouched(Struct, frozen=True):
+    """Our server end has written this success. Whoever asked for it may have taken it away already (vouching.py)."""
+
+    asked: Asked
+    outcome: Success
+    seconds: float
+    """How long its run took."""
+    size: int
+    """Bytes of both."""
+
+
 class TakeUp(Struct, frozen=True):
     """The server end has answered this request and is to remove its file. The reply is set once we know the request. It
     fails while another request of this id is under way: then this one has its turn later."""
@@ -85,7 +97,7 @@ class TakeUp(Struct, frozen=True):
     reply: Reply[None]
 
 
-ClientOrder = SubmitRequests | Requeue | CancelRequests | Archive | Hold | Release | TellLedgerNow | TakeUp
+ClientOrder = SubmitRequests | Requeue | CancelRequests | Archive | Hold | Release | TellLedgerNow | Vouched | TakeUp
 CLIENT_END = Key[ClientOrder]("ipc/client")
 
 

@@ -28,6 +28,7 @@ from actors.ipc.messages import (
     SubmitRequests,
     TakeUp,
     TellLedgerNow,
+    Vouched,
 )
 from actors.kernel import Actor, ActorRef, AnySpec, ChildSpec, Registry, Reply, Top, run
 from actors.store import Refused, StoreError
@@ -125,7 +126,7 @@ class PaperClient(Actor[ClientOrder]):
                 self._turn(which, reply, ("waiting", "polling", "retrying"), "cancelled", "it is over")
             case TellLedgerNow(reply) | TakeUp(reply=reply):
                 reply.set(None)
-            case Hold() | Release():
+            case Hold() | Release() | Vouched():
                 pass
             case Archive(which, reply):
                 ids = [each for each in self._of(which) if self._state(each) in ("success", "gave up", "cancelled")]

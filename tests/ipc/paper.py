@@ -53,6 +53,8 @@ class PaperBase:
         """Requests whose own files cannot be changed."""
         self.stopped: str | None = None
         """Our own server end is a process that is stopped."""
+        self.sync_seconds = 0.0
+        """An answer can be seen so long before it is on the disk."""
         self.listing_seconds = 0.0
         """To list a room takes so long, and the list is of when that began."""
         self.missed_seconds = 0.0
@@ -123,6 +125,8 @@ class PaperBase:
         if (Tray.RESPONSES, id) in self.files:
             raise Occupied(id)
         self._put(Tray.RESPONSES, id, data)
+        if self.sync_seconds:
+            await trio.sleep(self.sync_seconds)
 
     async def take_away(self, id: str, identity: Identity) -> bool:  # noqa: A002
         await self._trip(f"take away {id}")

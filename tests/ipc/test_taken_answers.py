@@ -1,0 +1,177 @@
+"""A script may take its response away as soon as it has read it, and its request as well. Its request has succeeded all
+the same: the journal says so, the command ran once, and neither file comes back.
+
+Both real ends are there, over a folder on paper, and the clock is virtual.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from actors.ipc import vouching
+from actors.ipc.client_steps import State
+from actors.ipc.given import Asked, BothFiles, Tray
+from actors.ipc.handlers import CommandContext, KnownCommand
+from actors.ipc.messages import Vouched
+from actors.ipc.steps import Torn
+from actors.ipc.vouching import Vouching
+from codec.ipc import Dialect, Request, Success, read_request
+from tests.ipc.both_kit import BothEnds, both_ends
+from tests.ipc.paper import PaperBase
+from tests.ipc.server_kit import asked, state_directory
+
+SETTLED_SECONDS = 2_000.0
+"""Longer than three attempts."""
+RUN_SECONDS = (0.0, 0.3, 5.0)
+TURNS = range(0, 60, 3)
+BOTH = (Tray.RESPONSES, Tray.REQUESTS)
+TAKEN = {"response": BOTH[:1], "both": BOTH, "both, request first": BOTH[::-1], "request": BOTH[1:]}
+
+
+def counting() -> tuple[Counter[str], KnownCommand]:
+    runs: Counter[str] = Counter()
+
+    async def work(params: Any, context: CommandContext) -> str:
+        runs[context.request.id] += 1
+        await trio.sleep(params["seconds"])
+        return "done"
+
+    return runs, KnownCommand("work", work)
+
+
+async def read_and_take(ends: BothEnds, id: str, places: Iterable[Tray], turns: int) -> None:  # noqa: A002
+    while (Tray.RESPONSES, id) not in ends.base.files:
+        await ends.base.change()
+    for _ in range(turns):
+        await trio.lowlevel.checkpoint()
+    for place in places:
+        ends.base.foreign_drop(place, id)
+
+
+@pytest.mark.parametrize("dialect", [Dialect.SPEC, Dialect.HEAD])
+@pytest.mark.parametrize("taken", TAKEN)
+@pytest.mark.parametrize("seconds", RUN_SECONDS)
+@pytest.mark.parametrize("sync_seconds", [0.0, 0.1])
+async def test_whatever_a_script_takes_away_after_its_success_it_was_one(
+    autojump_clock: MockClock, dialect: Dialect, taken: str, seconds: float, sync_seconds: float
+) -> None:
+    base, (runs, work), places = PaperBase(), counting(), TAKEN[taken]
+    base.sync_seconds = sync_seconds
+    with state_directory() as directory:
+        async with both_ends(base, directory, [work], dialect=dialect) as ends:
+            await trio.sleep(10.0)
+            for turns in TURNS:
+                ends.desk.put(f"r{turns}", "work", {"seconds": seconds})
+                await read_and_take(ends, f"r{turns}", places, turns)
+                await trio.sleep(1.0)
+            await trio.sleep(SETTLED_SECONDS)
+            for turns in TURNS:
+                id = f"r{turns}"  # noqa: A001 - as in the contract
+                dossier = await ends.over(id)
+                assert (dossier.state, dossier.begun, runs[id]) == (State.SUCCESS, 1, 1), turns
+                assert dossier.tried[-1].outcome == Success("done"), turns
+                assert (Tray.FAILED, id) not in base.files, turns
+                assert not [place for place in places if (place, id) in base.files], turns
+            assert ends.house.stage.statistics().crashes == 0
+
+
+@pytest.mark.parametrize("dialect", [Dialect.SPEC, Dialect.HEAD])
+async def test_so_was_each_of_a_burst(autojump_clock: MockClock, dialect: Dialect) -> None:
+    base, (runs, work) = PaperBase(), counting()
+    ids = [f"r{number}" for number in range(1_000)]
+    with state_directory() as directory:
+        async with both_ends(base, directory, [work], dialect=dialect) as ends, trio.open_nursery() as nursery:
+            await trio.sleep(10.0)
+            for id in ids:  # noqa: A001
+                nursery.start_soon(read_and_take, ends, id, BOTH, 0)
+                ends.desk.put(id, "work", {"seconds": 0.0})
+            await trio.sleep(SETTLED_SECONDS)
+            for id in ids:  # noqa: A001
+                dossier = await ends.over(id)
+                assert (dossier.state, dossier.begun, runs[id]) == (State.SUCCESS, 1, 1), id
+            assert {place for place, _ in base.files} <= {Tray.EVALUATIONS}
+
+
+@pytest.mark.parametrize("dialect", [Dialect.SPEC, Dialect.HEAD])
+async def test_the_same_request_once_more_is_run_once_more(autojump_clock: MockClock, dialect: Dialect) -> None:
+    """What was told of it before says nothing of this one."""
+    base, (runs, work) = PaperBase(), counting()
+    with state_directory() as directory:
+        async with both_ends(base, directory, [work], dialect=dialect) as ends:
+            await trio.sleep(10.0)
+            for number in range(3):
+                ends.desk.put("r", "work", {"seconds": 0.3})
+                await read_and_take(ends, "r", BOTH, 0)
+                await trio.sleep(1.0)
+                assert runs["r"] == number + 1
+                assert (await ends.over("r")).state is State.SUCCESS
+
+
+async def test_a_request_that_is_taken_away_unanswered_is_asked_for_anew(autojump_clock: MockClock) -> None:
+    base, (runs, work) = PaperBase(), counting()
+    with state_directory() as directory:
+        async with both_ends(base, directory, [work]) as ends:
+            await trio.sleep(10.0)
+            ends.desk.put("r", "work", {"seconds": 5.0})
+            await trio.sleep(2.0)
+            base.foreign_drop(Tray.REQUESTS, "r")
+            assert await ends.desk.success("r") == "done"
+            await trio.sleep(1.0)
+            assert (await ends.over("r")).state is State.SUCCESS
+            assert runs["r"] == 2
+
+
+# -- what is kept
+
+
+def told(id: str, command: str = "ping", size: int = 1) -> Vouched:  # noqa: A002
+    data = asked(id, command)
+    return Vouched(Asked(read_request(data, id), data), Success(id), 0.0, size)
+
+
+def is_told(known: Vouching, id: str, command: str = "ping") -> bool:  # noqa: A002
+    request = Asked(Request(id=id, command=command), b"")
+    return known.completed(id, BothFiles(request, None)).response is not None
+
+
+def test_a_bounded_number_is_kept_and_those_that_are_over_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vouching, "MOST", 3)
+    monkeypatch.setattr(vouching, "MOST_OVER", 2)
+    known = Vouching()
+    for number in range(5):
+        assert known.keep(told(f"r{number}"), is_open=False)
+    assert [number for number in range(5) if is_told(known, f"r{number}")] == [2, 3, 4]
+    for number in range(2, 5):
+        known.over(f"r{number}", told(f"r{number}").asked.request.fingerprint)
+    assert not any(is_told(known, f"r{number}") for number in range(5))
+    assert [number for number in range(2, 5) if known.keep(told(f"r{number}"), is_open=False)] == [2]
+    assert known.keep(told("r4"), is_open=True)  # requeued
+    assert known.keep(told("r3", "another"), is_open=False)
+
+
+def test_so_many_bytes_are_kept_and_of_each_id_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vouching, "MOST_BYTES", 100)
+    known = Vouching()
+    for _ in range(10):
+        known.keep(told("a", size=60), is_open=False)
+    assert is_told(known, "a")
+    known.keep(told("b", size=41), is_open=False)
+    assert (is_told(known, "a"), is_told(known, "b")) == (False, True)
+    known.keep(told("c", size=101), is_open=False)
+    assert not is_told(known, "c")
+
+
+def test_nothing_is_told_of_another_request_nor_beside_what_stands_there() -> None:
+    known = Vouching()
+    known.keep(told("r"), is_open=False)
+    assert not is_told(known, "r", "another")
+    there = BothFiles(None, Torn())
+    assert known.completed("r", there) is there
+    nothing = BothFiles(None, None)
+    assert known.completed("r", nothing, b"of another") is nothing
+    torn = BothFiles(Torn(), None)
+    assert known.completed("r", torn) is torn
