@@ -43,6 +43,8 @@ from actors.ipc.given import (
     News,
     Rescan,
     Tray,
+    WritingFails,
+    WritingWorks,
 )
 from actors.ipc.halts import Halts
 from actors.ipc.journal import ClientJournal
@@ -297,6 +299,10 @@ class ClientEnd(Actor[ClientMessage]):
                 self._late.reopened()
                 self._missing.look()
                 self._flights.news_of_all()
+            case WritingFails(why):
+                self._halts.full(why)
+            case WritingWorks():
+                self._halts.has_room()
 
     def _hear_of_success(self, vouched: Vouched) -> None:
         request = vouched.asked.request

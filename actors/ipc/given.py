@@ -4,8 +4,8 @@
 on. What can stand there, and the news of it, are in codec/ipc/folder.py, which the disk shares. Several calls at once
 share one trip to the disk and, where they write, one sync. Every call raises BaseGone if the folder is missing, is no
 longer the one that was opened or may not be used, and BaseFull if the disk has no room. Neither is an attempt of any
-request: the call is to be made again, once `BaseIsBack` has been told or after a while. Of a BaseGone, BaseUnwritable
-is raised if nothing in it can be changed, and EntryStuck if a single file cannot be.
+request: the call is to be made again, once `BaseIsBack` or `WritingWorks` has been told, or after a while. Of a
+BaseGone, BaseUnwritable is raised if nothing in it can be changed, and EntryStuck if a single file cannot be.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -30,6 +30,8 @@ from codec.ipc.folder import (
     Occupied,
     Rescan,
     Tray,
+    WritingFails,
+    WritingWorks,
 )
 
 __all__ = [
@@ -50,6 +52,8 @@ __all__ = [
     "Occupied",
     "Rescan",
     "Tray",
+    "WritingFails",
+    "WritingWorks",
 ]
 
 M = TypeVar("M")
@@ -122,9 +126,6 @@ class Base(Protocol):
 
     async def reopen(self, id: str) -> bool:  # noqa: A002
         """Deletes failed/ID.json, which says that it is over; whether there was one."""
-
-    async def try_to_write(self) -> None:
-        """Changes nothing. Raises what any change of a file would."""
 
     async def health(self) -> BaseHealth: ...
 

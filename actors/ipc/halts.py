@@ -3,7 +3,7 @@
     why        clock    gate    until
     gone       held     shut    the folder is back
     held       held     shut    the peer is ready (the cold start), or the time for that is over
-    full       held     open    something could be published: it is tried again; or the disk cannot be written to
+    full       held     open    something could be written to the disk, by whichever end
     stopped    held     open    our own server end, another process, goes on
 
 That another client end has this folder (`down`) is no such reason: nothing has begun then.
@@ -11,7 +11,7 @@ That another client end has this folder (`down`) is no such reason: nothing has 
 
 from collections.abc import Callable
 
-from actors.ipc.given import TROUBLE, Base, BaseFull, BaseUnwritable
+from actors.ipc.given import TROUBLE, Base
 from actors.ipc.messages import Hold
 from actors.ipc.publishing import Publishing
 from actors.ipc.running import RunningClock
@@ -24,7 +24,7 @@ class Halts:
         self._base = base
         self._clock = clock
         self._release_in = release_in
-        self.publishing = Publishing(base, self._note_publishing)
+        self.publishing = Publishing(base)
         self.down: str | None = None
         self.held: Hold | None = None
         self._release: Timer | None = None
@@ -58,12 +58,13 @@ class Halts:
         self._clock.release("gone")
         self.publishing.reopen("gone")
 
-    def _note_publishing(self, error: Exception | None) -> None:
-        self._full = str(error) if isinstance(error, BaseFull | BaseUnwritable) else None
-        if self._full is None:
-            self._clock.release("full")
-        else:
-            self._clock.hold("full")
+    def full(self, why: str) -> None:
+        self._full = why
+        self._clock.hold("full")
+
+    def has_room(self) -> None:
+        self._full = None
+        self._clock.release("full")
 
     # -- the peer
 

@@ -4,15 +4,11 @@ Rules
   - A request that comes while nothing is on its way goes at once. Nothing waits for company.
   - A request whose own place cannot be written to is told so, and leaves the group: no other waits for it.
   - While the gate is shut, because of a folder that is gone or an editor that is not ready, nothing is published; what
-    was asked for waits. A full disk is tried again after a while, also if nobody waits any more for what had no room:
-    the clock of all other attempts stands until it is known that the disk has room.
+    was asked for waits. A full disk is tried again after a while.
   - What has no room lets the others go first: a small request may have room where a large one has none.
   - A caller that stops waiting before the group has gone takes the request out of it. `settled` tells when what is on
     its way has arrived, for a request that is to be withdrawn must not be published afterwards.
 """
-
-import math
-from collections.abc import Callable
 
 import trio
 from msgspec import Struct, field
@@ -33,10 +29,8 @@ class InTheGroup(Struct):
 
 
 class Publishing:
-    def __init__(self, base: Base, on_trouble: Callable[[Exception | None], None]) -> None:
-        """`on_trouble` is told why nothing can be published, and None when that has passed."""
+    def __init__(self, base: Base) -> None:
         self._base = base
-        self._on_trouble = on_trouble
         self._waiting: dict[str, InTheGroup] = {}
         self._wanted = trio.Event()
         self._idle = trio.Event()
@@ -47,8 +41,6 @@ class Publishing:
         self._shut: set[str] = set()
         self._most = MOST
         """In the next group."""
-        self._is_in_trouble = False
-        """Nothing could be published, and since then nobody has found that something can be."""
 
     def shut(self, why: str) -> None:
         self._shut.add(why)
@@ -78,8 +70,7 @@ class Publishing:
     async def serve(self) -> None:
         """Runs beside the client end."""
         while True:
-            with trio.move_on_after(AGAIN_SECONDS if self._is_in_trouble else math.inf):
-                await self._wanted.wait()
+            await self._wanted.wait()
             while self._shut:
                 await self._open.wait()
             self._wanted = trio.Event()
@@ -87,26 +78,11 @@ class Publishing:
             group, self._waiting = dict(wanting[: self._most]), dict(wanting[self._most :])
             if self._waiting:
                 self._wanted.set()
-            if not group:
-                await self._try_again()
-            elif not await self._sent(group):
+            if group and not await self._sent(group):
                 self._waiting |= {id: each for id, each in group.items() if id not in self._waiting}  # noqa: A001
                 self._wanted.set()
                 if len(group) <= self._most:
                     await trio.sleep(AGAIN_SECONDS)
-
-    async def _try_again(self) -> None:
-        if self._is_in_trouble:
-            try:
-                await self._base.try_to_write()
-            except (BaseGone, BaseFull) as error:
-                self._tell(error)
-            else:
-                self._tell(None)
-
-    def _tell(self, trouble: Exception | None) -> None:
-        self._is_in_trouble = trouble is not None
-        self._on_trouble(trouble)
 
     async def _sent(self, group: dict[str, InTheGroup]) -> bool:
         self._idle = trio.Event()
@@ -115,13 +91,10 @@ class Publishing:
         except (BaseGone, BaseFull) as error:
             if isinstance(error, BaseFull) and len(group) > 1:
                 self._most = len(group) // 2
-            else:
-                self._tell(error)
             return False
         finally:
             self._idle.set()
         self._most = min(2 * self._most, MOST)
-        self._tell(None)
         for id, each in group.items():  # noqa: A001
             each.stuck = stuck.get(id)
             each.over.set()

@@ -32,7 +32,18 @@ from actors.ipc.command import (
     ServerTerms,
 )
 from actors.ipc.fairness import WALL_SECONDS
-from actors.ipc.given import TROUBLE, Base, BaseIsBack, BaseIsGone, FilesChanged, News, Rescan, Tray
+from actors.ipc.given import (
+    TROUBLE,
+    Base,
+    BaseIsBack,
+    BaseIsGone,
+    FilesChanged,
+    News,
+    Rescan,
+    Tray,
+    WritingFails,
+    WritingWorks,
+)
 from actors.ipc.handlers import Handlers
 from actors.ipc.hands import COMMANDS, MOST_ENDING, Hands
 from actors.ipc.messages import LEDGER, RunningNow
@@ -154,8 +165,13 @@ class ServerEnd(Actor[ServerEndMessage]):
                 self._base_trouble = why
             case BaseIsBack():
                 self._base_trouble = None
+                self._hands.stir_all()
                 self._reception.stir()
                 self._fill()
+            case WritingWorks():
+                self._hands.stir_all()
+            case WritingFails():
+                pass  # each command finds out for itself, and rests
 
     # -- a life
 

@@ -131,7 +131,18 @@ class BaseIsBack(Struct, frozen=True):
     """It can be used again. A Rescan follows."""
 
 
-News = FilesChanged | Rescan | BaseIsGone | BaseIsBack
+class WritingFails(Struct, frozen=True):
+    """Something could not be written, and nothing of its size could be: the disk is full, or may not be changed."""
+
+    why: str
+    """A sentence for users."""
+
+
+class WritingWorks(Struct, frozen=True):
+    """Something could be written again."""
+
+
+News = FilesChanged | Rescan | BaseIsGone | BaseIsBack | WritingFails | WritingWorks
 
 
 class BaseHealth(Struct, frozen=True):

@@ -37,12 +37,13 @@ async def both_ends(
     handlers: Iterable[KnownCommand] = (),
     *,
     dialect: Dialect = Dialect.SPEC,
+    attempt_seconds: float = 600.0,
     **server_terms: Any,
 ) -> AsyncIterator[BothEnds]:
     ledger, evaluator = Puppet("ledger"), Puppet("evaluator")
     ledger.on_start.append(lambda puppet: puppet.stage.registry.claim(LEDGER, puppet.ref))
     evaluator.on_start.append(lambda puppet: puppet.stage.registry.claim(EVALUATOR, puppet.ref))
-    terms = ClientTerms(dialect, immediate=True, attempt_seconds=600.0)
+    terms = ClientTerms(dialect, immediate=True, attempt_seconds=attempt_seconds)
     server = specs(base, directory, handlers, dialect=dialect, with_client=True, **server_terms)
     made = [*server, client_spec(base, FOLDER, wall, terms)]
     async with staged(*made, ledger.spec(), evaluator.spec()) as house:

@@ -24,6 +24,8 @@ from actors.ipc.given import (
     Occupied,
     Rescan,
     Tray,
+    WritingFails,
+    WritingWorks,
 )
 from actors.ipc.server_steps import Unreadable
 from actors.ipc.steps import Answer, Identity, Seen, Spoiled, Torn
@@ -47,8 +49,7 @@ class PaperBase:
         """A sentence, if another client end has the folder."""
         self.known = False
         """A client has lived here before: its successor looks at all requests."""
-        self.full = False
-        self.unwritable = False
+        self._full = self._unwritable = self._has_failed = False
         self.entries_stuck: set[str] = set()
         """Requests whose own files cannot be changed."""
         self.stopped: str | None = None
@@ -62,6 +63,29 @@ class PaperBase:
         self.calls: list[str] = []
         self._listeners: dict[AnyRef, Callable[[News], None]] = {}
         self._onlookers = trio.lowlevel.ParkingLot()
+
+    @property
+    def full(self) -> bool:
+        return self._full
+
+    @full.setter
+    def full(self, now: bool) -> None:
+        self._full = now
+        self._whether_writing_works()
+
+    @property
+    def unwritable(self) -> bool:
+        return self._unwritable
+
+    @unwritable.setter
+    def unwritable(self, now: bool) -> None:
+        self._unwritable = now
+        self._whether_writing_works()
+
+    def _whether_writing_works(self) -> None:
+        if self._has_failed and not self._full and not self._unwritable:
+            self._has_failed = False
+            self._tell(WritingWorks())
 
     # -- as given
 
@@ -171,9 +195,6 @@ class PaperBase:
         await self._trip(f"reopen {id}")
         return self._drop(Tray.FAILED, id)
 
-    async def try_to_write(self) -> None:
-        await self._trip("try to write", writes=True)
-
     async def health(self) -> BaseHealth:
         count, whys = len(self.withheld), self.withheld[:20]
         return BaseHealth(
@@ -211,10 +232,12 @@ class PaperBase:
         self.calls.append(what)
         if self.gone is not None:
             raise BaseGone(self.gone)
-        if writes and self.full:
-            raise BaseFull("the disk is full")
-        if writes and self.unwritable:
-            raise BaseUnwritable("the disk cannot be written to")
+        if writes and (self.full or self.unwritable):
+            why = "the disk is full" if self.full else "the disk cannot be written to"
+            if not self._has_failed:
+                self._has_failed = True
+                self._tell(WritingFails(why))
+            raise BaseFull(why) if self.full else BaseUnwritable(why)
 
     def _put(self, place: Tray, id: str, data: bytes) -> None:  # noqa: A002
         number = next(numbers)

@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 import trio
 
-from actors.ipc.given import BaseFull, BaseGone, BaseUnwritable
+from actors.ipc.given import BaseGone
 from actors.ipc.halts import Halts
 from actors.ipc.messages import Hold
 from actors.ipc.running import RunningClock
@@ -46,9 +46,9 @@ class Halted:
             case "back":
                 self.halts.back()
             case "full":
-                self.halts._note_publishing(BaseFull("it is full"))
+                self.halts.full("it is full")
             case "room":
-                self.halts._note_publishing(None)
+                self.halts.has_room()
             case "stopped":
                 self.halts.stopped("it is stopped")
             case "goes on":
@@ -90,22 +90,6 @@ def _check(halted: Halted, against: set[str]) -> None:
     assert halts.trouble == (None if first is None else f"it is {first}")
     waiting = [seconds for seconds, timer in halted.timers if not timer.cancelled]
     assert waiting == ([60.0] if "hold" in against else [])
-
-
-@pytest.mark.parametrize(
-    ("error", "halts"),
-    [(BaseFull("it fails"), True), (BaseUnwritable("it fails"), True), (OSError("it fails"), False), (None, False)],
-)
-def test_what_halts_is_a_disk_that_is_full_or_takes_no_writes(error: Exception | None, halts: bool) -> None:
-    async def main() -> None:
-        halted = Halted()
-        halted.do("full")
-        halted.halts._note_publishing(error)
-        assert halted.runs() is not halts
-        assert halted.halts.trouble == ("it fails" if halts else None)
-        await trio.lowlevel.checkpoint()
-
-    run_in_virtual_time(main)
 
 
 @pytest.mark.parametrize("before", [None, "it was stopped"])

@@ -37,6 +37,8 @@ from codec.ipc.folder import (
     News,
     Rescan,
     Tray,
+    WritingFails,
+    WritingWorks,
 )
 from transports.ipc import writing
 from transports.ipc.archiving import ArchiveBlocked
@@ -150,6 +152,8 @@ class FolderBase:
             self._tell_one(listener, BaseIsGone(self._trouble))
         elif self._openings:
             self._tell_one(listener, Rescan(OPENED))
+            if self._unwritable is not None:
+                self._tell_one(listener, WritingFails(self._unwritable))
 
     def dismiss(self, who: AnyRef) -> None:
         self._listeners.pop(who, None)
@@ -179,7 +183,8 @@ class FolderBase:
                 if self._trouble is not None:
                     self._tell_one(listener, BaseIsGone(self._trouble))
                     continue
-                for news in (BaseIsBack(), Rescan("news had no room in the mailbox")):
+                writing = WritingWorks() if self._unwritable is None else WritingFails(self._unwritable)
+                for news in (BaseIsBack(), writing, Rescan("news had no room in the mailbox")):
                     if not listener.behind:
                         self._tell_one(listener, news)
         return any(listener.behind for listener in self._listeners.values())
@@ -347,9 +352,6 @@ class FolderBase:
         was: bool = await self._write(writing.reopening(id))
         return was
 
-    async def try_to_write(self) -> None:
-        await self._write(writing.trying())
-
     @property
     def is_halted(self) -> bool:
         """The last change could not be made, for a reason that others would meet as well."""
@@ -366,10 +368,15 @@ class FolderBase:
         try:
             done = await self._writes.ride(job, short=job if job.is_short else None)
         except (BaseFull, BaseUnwritable) as why:
-            self._unwritable, self._wanted_bytes = str(why), sum(map(len, job.contents))
+            before, self._unwritable = self._unwritable, str(why)
+            self._wanted_bytes = sum(map(len, job.contents))
+            if self._unwritable != before:
+                self.tell(WritingFails(self._unwritable))
             self.stir()
             raise
-        self._unwritable = None
+        if self._unwritable is not None:
+            self._unwritable = None
+            self.tell(WritingWorks())
         return done
 
     # -- looking

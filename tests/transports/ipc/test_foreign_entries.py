@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 import trio
 
-from codec.ipc.folder import BaseFull, BaseGone, Tray
-from tests.transports.ipc.places import kept
+from actors.kernel.testing import Log, staged
+from codec.ipc.folder import BaseFull, BaseGone, News, Tray, WritingFails, WritingWorks
+from tests.transports.ipc.places import attendant_spec, heard_that, kept
 from transports.ipc import keeper, writing
 from transports.ipc.base import FolderBase
 
@@ -101,6 +102,10 @@ async def test_what_was_gathered_before_a_kill_and_cannot_be_filed_away_is_where
     base.close()
 
 
+def _is_of_writing(news: News) -> bool:
+    return isinstance(news, WritingFails | WritingWorks)
+
+
 @pytest.mark.parametrize("trouble", ["full", "read-only", "blocked"])
 async def test_that_a_change_can_be_made_again_is_found_out_though_nobody_tries_it(
     path: Path, monkeypatch: pytest.MonkeyPatch, trouble: str
@@ -122,7 +127,7 @@ async def test_that_a_change_can_be_made_again_is_found_out_though_nobody_tries_
     def failing(here: int, contents: Sequence[bytes], *, sync: bool) -> list[str | OSError]:
         return [OSError(errno.ENOSPC if trouble == "full" else errno.EROFS, "") for _ in contents]
 
-    async with kept(base, tick=1000.0):
+    async with kept(base, tick=1000.0) as (_, heard):
         await base.publish({"a": REQUEST})
         with monkeypatch.context() as patch:
             if trouble == "blocked":
@@ -141,6 +146,10 @@ async def test_that_a_change_can_be_made_again_is_found_out_though_nobody_tries_
         assert (health.trouble, health.blocked) == (None, None)
         assert await base.ids(Tray.REQUESTS) == {"a"}
         assert list((path / "tmp").iterdir()) == []
+        if trouble != "blocked":
+            await heard_that(heard, lambda news: isinstance(news, WritingWorks))
+            news = list(filter(_is_of_writing, heard.entries))
+            assert news == [WritingFails(str(tried[0])), WritingWorks()], "each is told once"
     base.close()
 
 
@@ -157,7 +166,13 @@ async def test_a_full_disk_is_the_bases_trouble_until_something_is_written_again
         patch.setattr(writing, "write_drafts", full)
         with pytest.raises(BaseFull):
             await base.publish({"b": REQUEST.replace(b'"a"', b'"b"')})
-    assert "no room" in str((await base.health()).trouble)
-    await base.publish({"b": REQUEST.replace(b'"a"', b'"b"')})
+    trouble = (await base.health()).trouble
+    assert trouble is not None
+    assert "no room" in trouble
+    heard: Log[News] = Log()
+    async with staged(attendant_spec(base, heard)):
+        await heard_that(heard, lambda news: news == WritingFails(trouble))
+        await base.publish({"b": REQUEST.replace(b'"a"', b'"b"')})
+        await heard_that(heard, lambda news: news == WritingWorks())
     assert (await base.health()).trouble is None
     base.close()

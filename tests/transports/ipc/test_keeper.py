@@ -10,7 +10,18 @@ import trio
 import trio.testing
 
 from actors.kernel.testing import Log
-from codec.ipc.folder import BaseGone, BaseIsBack, BaseIsGone, FilesChanged, News, Rescan, Spoiled, Torn, Tray
+from codec.ipc.folder import (
+    BaseGone,
+    BaseIsBack,
+    BaseIsGone,
+    FilesChanged,
+    News,
+    Rescan,
+    Spoiled,
+    Torn,
+    Tray,
+    WritingWorks,
+)
 from tests.transports.ipc.places import answered, asked, heard_that, kept, of, put
 from transports.folder.inotify import FolderEvent, Inotify
 from transports.ipc import keeper, reading, torns
@@ -257,7 +268,7 @@ async def test_who_has_no_room_for_news_is_told_to_look_at_everything_when_they_
 ) -> None:
     monkeypatch.setattr(keeper, "BEHIND_SECONDS", 0.01)
     gate = trio.Event()
-    async with kept(base, gate=gate, room=2, tick=60.0) as (_, heard):
+    async with kept(base, gate=gate, room=3, tick=60.0) as (_, heard):
         while not base.watched:
             await trio.testing.wait_all_tasks_blocked(0.005)
         for number in range(20):
@@ -265,6 +276,7 @@ async def test_who_has_no_room_for_news_is_told_to_look_at_everything_when_they_
             await trio.testing.wait_all_tasks_blocked(0.002)
         gate.set()
         await heard_that(heard, lambda news: news == Rescan("news had no room in the mailbox"))
+        assert WritingWorks() in heard.entries, "they may have missed that as well"
         since = len(heard.entries)
         put(path, Tray.REQUESTS, "y", asked("y"))
         await heard_that(heard, of(Tray.REQUESTS, "y"), since)
