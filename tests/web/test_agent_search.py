@@ -206,6 +206,26 @@ def test_what_was_found_is_looked_for_again_when_the_folder_goes_and_when_it_is_
     expect(found(page)).to_have_count(1)
 
 
+def test_what_was_found_is_looked_for_again_when_the_policy_lets_other_files_be_read(show: ShowAgent) -> None:
+    """Whoever has changed it, and also if that was while an answer was awaited."""
+    page, stage = searching(show, "shop", BEING_MADE)
+    nothing = SearchResults(query="shop", generation=1, message="Nothing was found.")
+    stage.finds = lambda words, kind: nothing
+    stage.policy = replace(stage.policy, blocked_globs=("*.py",))
+    expect(found(page)).to_have_count(0)
+    answers = iter([nothing, results("a.py", words="shops")])
+    stage.finds = lambda words, kind: next(answers)
+    stage.shut("search")
+    page.keyboard.type("s", delay=5)
+    stage.stands("search")
+    stage.policy = replace(stage.policy, blocked_globs=())
+    for files in (2, 3):  # so it has been looked at
+        stage.index = replace(stage.index, indexed_files=files)
+        expect(page.locator("agent-search .index")).to_have_text(f"The index is being made: {files} of 3 files.")
+    stage.open("search")
+    expect(found(page)).to_contain_text(["a.py"])
+
+
 def test_what_turns_a_line_around_is_shown_as_its_code(show: ShowAgent) -> None:
     page, stage = show()
     stage.index = READY

@@ -1,9 +1,10 @@
 /**
  * The search through the chosen folder: what <agent-search> shows is asked of the server, as it is typed.
  *
- * While the dialog is open, the index is asked how far it is. If it has changed, so may have what was found, and it is
- * searched again: what is shown is what is true now. An answer that was overtaken by another question is not shown. But a
- * change of the index overtakes none: a large one changes more often than it can be searched.
+ * While the dialog is open, the index is asked how far it is, and the policy what may be read. If either has changed, so
+ * may have what was found, and it is searched again: what is shown is what is true now. An answer that was overtaken by
+ * another question is not shown. But a change of the index overtakes none: a large one changes more often than it can be
+ * searched.
  */
 
 import { copy } from "../house/house.js";
@@ -21,8 +22,8 @@ let asked = 0;
 let awaited = 0;
 /** The index's generation that was searched last. @type {number | null} */
 let searched = null;
-/** How the index was when it was looked at last. */
-let state = "";
+/** How the index was, and what the policy let be read, when what is shown was found. */
+let circumstances = "";
 /** Whether an index that nobody keeps up to date has been asked to be. */
 let begun = false;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -35,7 +36,7 @@ const place = () => `workspaces/${encodeURIComponent(page.workspace ?? "")}`;
 export function openSearch() {
   if (!page.workspace || search.isOpen) return;
   begun = false;
-  state = "";
+  circumstances = "";
   search.showIndex(null);
   search.open();
   look();
@@ -85,8 +86,11 @@ async function look() {
     }
     search.showIndex(status);
     if (status.index_status === "indexing") again = LOOK;
-    const another = state !== "" && state !== status.index_status;
-    state = status.index_status;
+    const policy = await ask("GET", `${place()}/policy`);
+    if (!search.isOpen) return;
+    const now = JSON.stringify([status.index_status, policy.allowed_read_globs, policy.blocked_globs]);
+    const another = circumstances !== "" && circumstances !== now;
+    if (!awaited || !circumstances) circumstances = now;
     if (search.words && searched !== null && !awaited && (another || searched !== status.generation)) find();
   } catch (error) {
     if (!search.isOpen) return;
