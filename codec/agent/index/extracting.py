@@ -18,6 +18,7 @@ from codec.agent.index.grammar_rules_c import without_export_macros
 from codec.agent.index.headings import headings_of
 from codec.agent.index.imports import imports_of
 from codec.agent.index.languages import GRAMMARS, language_of, parser
+from codec.agent.index.second_reading import second_reading
 from codec.agent.symbols import definitions
 
 LARGEST = 1_500_000
@@ -53,10 +54,16 @@ def _definitions(
     if is_minified(text):
         return [], 0
     if language in GRAMMARS and len(data) <= LARGEST:
-        root = _root(language, without_export_macros(data) if language in ("c", "cpp") else data, late)
+        plain = without_export_macros(data) if language in ("c", "cpp") else data
+        root = _root(language, plain, late)
         if root is None:
             return _by_lines(path, text), 1
-        return Walk(rules_of(language), data).over(root), _errors(root) if root.has_error else 0
+        errors = _errors(root)
+        if errors and (second := second_reading(language, plain)) is not None:
+            other = _root(*second, late)
+            if other is not None and (fewer := _errors(other)) < errors:
+                language, root, errors = second[0], other, fewer
+        return Walk(rules_of(language), data).over(root), errors
     if language in ("markdown", "rst", "text"):
         return headings_of(language, lines), 0
     if language == "html":
@@ -84,6 +91,8 @@ def _root(language: str, data: bytes, late: Callable[[], bool] | None) -> Node |
 
 
 def _errors(root: Node) -> int:
+    if not root.has_error:
+        return 0
     count, left = 0, [root]
     for _ in range(20 * _MOST_ERRORS):
         if not left or count >= _MOST_ERRORS:

@@ -21,7 +21,7 @@ import sqlite3
 LEAST_SQLITE = (3, 35, 0)
 APPLICATION = 0x54726F49
 """`application_id`: "TroI"."""
-VERSION = 5
+VERSION = 6
 """`user_version`. An index of another version is made anew."""
 SPAN = 1 << 16
 """More than a file has chunks, or symbols."""
