@@ -153,6 +153,14 @@ def test_a_bounded_number_is_kept_and_those_that_are_over_are_not(monkeypatch: p
     assert known.keep(told("r3", "another"), is_open=False)
 
 
+def test_of_those_that_are_over_the_last_ones_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vouching, "MOST_OVER", 2)
+    known = Vouching()
+    for id in ("a", "b", "a", "c"):  # noqa: A001 - as in the contract
+        known.over(id, told(id).asked.request.fingerprint)
+    assert [known.keep(told(id), is_open=False) for id in "abc"] == [False, True, False]  # noqa: A001
+
+
 def test_so_many_bytes_are_kept_and_of_each_id_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vouching, "MOST_BYTES", 100)
     known = Vouching()
