@@ -13,9 +13,9 @@ from actors.ipc.command import AGAIN_SECONDS, KnownBefore
 from actors.ipc.given import TOO_LATE, EntryStuck, Tray
 from actors.ipc.handlers import CommandContext, Handlers, KnownCommand
 from actors.ipc.hands import COMMANDS, Hands
-from actors.ipc.messages import LEDGER
+from actors.ipc.messages import CLIENT_END, LEDGER, TakeUp
 from actors.ipc.server_steps import POISON
-from actors.kernel import Why
+from actors.kernel import KernelError, Why
 from actors.kernel.testing import Puppet, staged
 from codec.ipc import Dialect, Failure, Outcome, Success, write_response
 from tests.ipc.paper import PaperBase
@@ -571,3 +571,35 @@ async def test_a_fault_of_ours_in_a_run_ends_its_command_which_begins_anew(
             await trio.sleep(60)
             assert [crash.error for crash in house.stage.crashes] == ["ZeroDivisionError: a fault"]
             assert house.stage.registry.get(COMMANDS).children() == []
+
+
+@pytest.mark.parametrize("stood_before", [True, False])
+async def test_an_answer_that_stood_there_before_may_be_to_another_request_and_one_of_ours_is_not(
+    base: PaperBase, autojump_clock: MockClock, stood_before: bool
+) -> None:
+    """An answer of ours is one, though its script has taken it away: to take it away asks for nothing."""
+    handler, client, heard = Counting(), Puppet("client"), 0
+    client.on_start.append(lambda puppet: puppet.stage.registry.claim(CLIENT_END, puppet.ref))
+
+    async def take_up() -> TakeUp:
+        nonlocal heard
+        while True:
+            heard += 1
+            if isinstance(message := await client.message(heard), TakeUp):
+                return message
+
+    with state_directory() as directory:
+        server = specs(base, directory, [handler.command], dialect=Dialect.HEAD, with_client=True)
+        async with staged(*server, client.spec()):
+            desk = ServerDesk(base)
+            if stood_before:
+                base.foreign_put(Tray.RESPONSES, "r", write_response("r", Success("to another one")))
+            desk.put("r", "count")
+            question = await take_up()
+            desk.take_away("r")
+            question.reply.fail(KernelError("another request r is under way"))
+            (await take_up()).reply.set(None)
+            await trio.sleep(60)
+            assert handler.runs == ["r"]
+            assert desk.answered() == ({"r"} if stood_before else set())
+            assert (Tray.REQUESTS, "r") not in base.files
