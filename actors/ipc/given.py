@@ -66,7 +66,8 @@ TROUBLE = (BaseGone, BaseFull, StoreError, KernelError)
 
 class Base(Protocol):
     def attend(self, who: ActorRef[M], news: Callable[[News], M]) -> None:
-        """From now on, until it ends, this actor is told all news; Rescan at once, if the folder can be used."""
+        """From now on, until it ends, this actor is told all news; at once Rescan, if the folder can be used, and
+        WritingFails, if that is so."""
 
     def dismiss(self, who: AnyRef) -> None: ...
 

@@ -152,8 +152,8 @@ class FolderBase:
             self._tell_one(listener, BaseIsGone(self._trouble))
         elif self._openings:
             self._tell_one(listener, Rescan(OPENED))
-            if self._unwritable is not None:
-                self._tell_one(listener, WritingFails(self._unwritable))
+        if self._unwritable is not None:
+            self._tell_one(listener, WritingFails(self._unwritable))
 
     def dismiss(self, who: AnyRef) -> None:
         self._listeners.pop(who, None)
@@ -180,14 +180,18 @@ class FolderBase:
         for listener in self._listeners.values():
             if listener.behind:
                 listener.behind = False
-                if self._trouble is not None:
-                    self._tell_one(listener, BaseIsGone(self._trouble))
-                    continue
-                writing = WritingWorks() if self._unwritable is None else WritingFails(self._unwritable)
-                for news in (BaseIsBack(), writing, Rescan("news had no room in the mailbox")):
+                for news in self._as_things_are():
                     if not listener.behind:
                         self._tell_one(listener, news)
         return any(listener.behind for listener in self._listeners.values())
+
+    def _as_things_are(self) -> Iterable[News]:
+        yield WritingWorks() if self._unwritable is None else WritingFails(self._unwritable)
+        if self._trouble is not None:
+            yield BaseIsGone(self._trouble)
+        else:
+            yield BaseIsBack()
+            yield Rescan("news had no room in the mailbox")
 
     def _after(self) -> None:
         """A trip has ended: is the folder gone, or back?"""

@@ -3,13 +3,26 @@
 import errno
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 import trio
 
+from actors.kernel import MailboxFull
 from actors.kernel.testing import Log, staged
-from codec.ipc.folder import BaseFull, BaseGone, News, Tray, WritingFails, WritingWorks
+from codec.ipc.folder import (
+    BaseFull,
+    BaseGone,
+    BaseIsBack,
+    BaseIsGone,
+    News,
+    Rescan,
+    Tray,
+    WritingFails,
+    WritingWorks,
+)
 from tests.transports.ipc.places import attendant_spec, heard_that, kept
 from transports.ipc import keeper, writing
 from transports.ipc.base import FolderBase
@@ -175,4 +188,67 @@ async def test_a_full_disk_is_the_bases_trouble_until_something_is_written_again
         await base.publish({"b": REQUEST.replace(b'"a"', b'"b"')})
         await heard_that(heard, lambda news: news == WritingWorks())
     assert (await base.health()).trouble is None
+    base.close()
+
+
+class Deaf:
+    """Hears no news while it has no room."""
+
+    alive = True
+
+    def __init__(self) -> None:
+        self.has_room = True
+        self.is_there: bool | None = None
+        self.can_be_written_to = True
+
+    def hand(self, news: News) -> None:
+        if not self.has_room:
+            raise MailboxFull("it has no room")
+        match news:
+            case BaseIsGone():
+                self.is_there = False
+            case BaseIsBack() | Rescan():
+                self.is_there = True
+            case WritingFails() | WritingWorks():
+                self.can_be_written_to = isinstance(news, WritingWorks)
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize("has_room", [True, False])
+@pytest.mark.parametrize("missed", [0, 1, 2])
+async def test_whoever_attends_knows_whether_the_base_is_there_and_can_be_written_to_as_soon_as_it_has_room(
+    path: Path, monkeypatch: pytest.MonkeyPatch, is_there: bool, has_room: bool, missed: int
+) -> None:
+    """Whichever news of it was missed, and though the folder has gone since; and so does who comes then."""
+
+    async def change(fails: bool) -> None:
+        with monkeypatch.context() as patch, suppress(BaseFull):
+            if fails:
+                patch.setattr(writing, "write_drafts", full)
+            await base.publish({"a": REQUEST})
+
+    def full(here: int, contents: Sequence[bytes], *, sync: bool) -> list[str | OSError]:
+        return [OSError(errno.ENOSPC, "") for _ in contents]
+
+    base, deaf, late = FolderBase(path), Deaf(), Deaf()
+    await base.ids(Tray.REQUESTS)
+    base.attend(cast("Any", deaf), lambda news: news)
+    changes = [not has_room, has_room, not has_room]
+    for at, fails in enumerate(changes):
+        deaf.has_room = at < len(changes) - missed
+        await change(fails)
+    if not is_there:
+        os.rename(path, path.with_name("away"))
+        with suppress(BaseGone):
+            await base.ids(Tray.REQUESTS)
+    base.attend(cast("Any", late), lambda news: news)
+    deaf.has_room = True
+    assert not base.catch_up()
+    for each in (deaf, late):
+        assert (each.is_there, each.can_be_written_to) == (is_there, has_room)
+    if not is_there:
+        os.rename(path.with_name("away"), path)
+        await base.ids(Tray.REQUESTS)
+        for each in (deaf, late):
+            assert (each.is_there, each.can_be_written_to) == (True, has_room)
     base.close()
