@@ -11,8 +11,8 @@ Rules
   - A run that does not end when it is to is left behind (apart.py). Its request fails, and is not run beside it.
   - A folder that is gone, a full disk and a store that is busy cost neither a start nor an answer: the same step is
     taken again, at growing intervals or when news comes.
-  - An answer that stood there before anything was known of its request may be the answer to another one of that id. So
-    if our client end has that other one under way, nothing is concluded from it.
+  - An answer that stood there before its request was ever run may be the answer to another one of that id. So if our
+    client end has that other one under way, nothing is concluded from it.
   - A crash begins anew with what was journalled last. A run that was under way counts as a start.
   - How a run has ended is journalled once its answer stands. A large answer is journalled before that, and any other
     while it is written, if its run or its writing takes its time. So a kill within this moment finds either, or begins
@@ -178,8 +178,6 @@ class RunningCommand(Actor[StirCommand]):
         self._may_run = self._running = self._written = self._over = self._ran = False
         self._is_ours = False
         """The response that stands there, or is being written, is a success of ours."""
-        self._was_found = False
-        """All that is known of the answer is that it stood there before anything was known of the request."""
         self._began = self._took = 0.0
         """When the run has begun, and how many seconds it took."""
         self._saved = trio.Event()
@@ -285,7 +283,6 @@ class RunningCommand(Actor[StirCommand]):
                     self._unsaved = self._row
                 else:
                     await journal.save(row, self._row)
-                self._was_found = row.phase is Phase.ANSWERED and self._row is None
                 begins = row.phase is Phase.ASKED and row.starts > (self._row.starts if self._row else 0)
                 self._row, self._ended, self._written, self._may_run = row, None, False, begins
             case Forget():
@@ -377,9 +374,9 @@ class RunningCommand(Actor[StirCommand]):
             try:
                 await client.ask(partial(TakeUp, self._id, fingerprint), timeout=TAKING_UP_SECONDS)
             except KernelError:
-                if self._was_found:  # it may be the answer to the other request of this id, which is under way
+                if self._row is not None and self._row.starts == 0:  # its answer may be the other request's
                     await self._means.journal.forget([self._id])
-                    self._row, self._was_found = None, False
+                    self._row = None
                 raise
         if not self._stirred:  # else it may be another one by now
             await self._means.base.withdraw(self._id)

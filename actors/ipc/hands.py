@@ -143,11 +143,6 @@ class Hands:
         with suppress(KernelError):  # it is told more than it can take: then it knows
             hand.ref.hand(StirCommand(of_answer))
 
-    def stir_all(self) -> None:
-        """They may be resting until something that has just passed is over."""
-        for id in self._in_hand:  # noqa: A001
-            self.stir(id)
-
     def look_again(self, id: str) -> None:  # noqa: A002
         self._in_hand[id].look_again = True
 

@@ -99,8 +99,11 @@ class Reception:
         self._rescan_wanted.set()
 
     def stir(self) -> None:
+        """A trouble is over: whatever rests because of it goes on, in hand or not."""
         self._wanted.set()
         self._rescan_wanted.set()
+        for id in self._hands:  # noqa: A001
+            self._hands.stir(id)
 
     def look_at_torn(self) -> None:
         torn, self._torn = self._torn, set()

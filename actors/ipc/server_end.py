@@ -165,11 +165,10 @@ class ServerEnd(Actor[ServerEndMessage]):
                 self._base_trouble = why
             case BaseIsBack():
                 self._base_trouble = None
-                self._hands.stir_all()
                 self._reception.stir()
                 self._fill()
             case WritingWorks():
-                self._hands.stir_all()
+                self._reception.stir()
             case WritingFails():
                 pass  # each command finds out for itself, and rests
 

@@ -38,16 +38,14 @@ def second_reading(language: str, data: bytes) -> tuple[str, bytes] | None:
     return None
 
 
-class _Branch(NamedTuple):
+class _Span(NamedTuple):
     begins: int
     ends: int
 
 
 class _Conditional(Struct):
-    at: int
-    """Where the directive that opens the present branch begins..."""
-    begins: int
-    """...and ends."""
+    directive: _Span
+    """That opens the present branch."""
     stands: bool
     """As far as it is known, each branch is whole statements or definitions."""
     is_kept: bool
@@ -58,7 +56,7 @@ class _Conditional(Struct):
     """As few were open within the present branch."""
     kept: tuple[int, int] | None = None
     """Of the branch that is kept: the brackets that are open after it, and as few as were open within it."""
-    gone: list[_Branch] = []
+    gone: list[_Span] = []
     """What is to go if it does not stand: its directives, and the branches that are not kept."""
 
 
@@ -73,7 +71,7 @@ def without_conditionals(data: bytes) -> bytes | None:
     return bytes(text)
 
 
-def _gone(data: bytes) -> Iterator[_Branch]:
+def _gone(data: bytes) -> Iterator[_Span]:
     depth, last = 0, _ENDS[0]
     inside: list[_Conditional] = []
     for token in _TOKEN.finditer(data):
@@ -89,11 +87,10 @@ def _gone(data: bytes) -> Iterator[_Branch]:
         match token["directive"]:
             case b"if" | b"ifdef" | b"ifndef":
                 is_kept = token["condition"].strip() != b"0"
-                begins = _Conditional(token.start(), token.end(), last in _ENDS, is_kept, depth, depth, gone=[])
-                inside.append(begins)
+                inside.append(_Conditional(_Span(*token.span()), last in _ENDS, is_kept, depth, depth))
             case b"elif" | b"elifdef" | b"elifndef" | b"else" if inside:
                 _close_branch(inside[-1], token.start(), depth, last)
-                inside[-1].at, inside[-1].begins = token.span()
+                inside[-1].directive = _Span(*token.span())
                 inside[-1].is_kept = inside[-1].kept is None
                 depth = inside[-1].lowest = inside[-1].depth
             case b"endif" if inside:
@@ -104,13 +101,13 @@ def _gone(data: bytes) -> Iterator[_Branch]:
                     inside[-1].lowest = min(inside[-1].lowest, lowest)
                 if not over.stands:
                     yield from over.gone
-                    yield _Branch(*token.span())
+                    yield _Span(*token.span())
 
 
 def _close_branch(around: _Conditional, ends: int, depth: int, last: int) -> None:
     around.stands &= depth == around.depth == around.lowest and last in _ENDS
     if around.is_kept:
         around.kept = depth, around.lowest
-        around.gone.append(_Branch(around.at, around.begins))
+        around.gone.append(around.directive)
     else:
-        around.gone.append(_Branch(around.at, ends))
+        around.gone.append(_Span(around.directive.begins, ends))
