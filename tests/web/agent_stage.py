@@ -189,7 +189,8 @@ class AgentStage(Stage):
         self.change(running=False, turn_id=None, requests=(), pending_approvals=())
 
     def shut(self, *asked: str) -> None:
-        """Requests of this kind, such as "GET sessions", are answered when it is opened, with what is true then."""
+        """Requests of this kind, such as "GET sessions", and a window's "hello", are answered when it is opened, with
+        what is true then."""
         self._do(self._shut_gates, asked)
 
     def stands(self, asked: str) -> None:
@@ -342,6 +343,7 @@ class AgentStage(Stage):
             self.hellos.append(hello)
             by = f"{hello.client_info.name} {len(self.hellos)}" if len(self.hellos) > 1 else hello.client_info.name
             info = ServerInfo(version="1", model=MODEL)
+            await self._pass("hello")
             hello_back = ServerHello(server_info=info, session_id=SESSION, last_seq=len(self.log))
             await self._catch_up(socket, hello_back, hello.resume_from or 0)
             self._attending.add(socket)

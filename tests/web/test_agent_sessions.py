@@ -83,9 +83,21 @@ def forgotten(page: Page, stage: AgentStage, text: str) -> UserSays:
 
 def comes_back(page: Page, stage: AgentStage) -> None:
     windows = stage.attended
+    connects(page, stage)
+    stage.attends(windows + 1)
+
+
+def connects(page: Page, stage: AgentStage) -> None:
     stage.forgets, stage.refusing = False, False
     page.evaluate("dispatchEvent(new Event('online'))")  # it waits no longer than it has to
-    stage.attends(windows + 1)
+
+
+def is_connected_and_knows_nothing(page: Page, stage: AgentStage) -> None:
+    """There is a connection again, on which nothing was heard yet of what was taken on the one before."""
+    stage.shut("hello")
+    connects(page, stage)
+    stage.stands("hello")
+    expect(page.locator("house-bar")).to_contain_text("live")
 
 
 def test_what_was_lost_with_its_connection_is_said_again_with_its_id_and_once(show: ShowAgent) -> None:
@@ -127,6 +139,73 @@ def test_what_was_stopped_while_there_was_no_connection_is_written_again_and_not
     expect(page.locator("agent-transcript .said")).to_have_text(["Keep it!"])
     stage.hears(lambda said: isinstance(said, UserSays) and said.message == "Keep it!")
     assert [each.message for each in messages(stage)] == ["Delete it!", "Keep it!"]
+
+
+@pytest.mark.parametrize("taken", [False, True])
+def test_what_is_said_on_a_new_connection_overtakes_nothing_and_is_said_once(show: ShowAgent, taken: bool) -> None:
+    """Also while the page has not heard yet what became of what was said on the connection before."""
+    page, stage = show()
+    first = forgotten(page, stage, "Where is it?")
+    if taken:
+        stage.begin("Where is it?")
+        stage.log[-1] = replace(stage.log[-1], message_id=first.message_id)
+        stage.end()
+    is_connected_and_knows_nothing(page, stage)
+    message = page.get_by_role("textbox", name="Message")
+    message.press_sequentially("And why?")
+    message.press("Enter")
+    expect(message).to_have_value("")
+    stage.open("hello")
+    expect(page.locator("agent-transcript .said")).to_have_text(["Where is it?", "And why?"])
+    stage.hears(lambda said: isinstance(said, UserSays) and said.message == "And why?")
+    expected = ["Where is it?", "And why?"] if taken else ["Where is it?", "Where is it?", "And why?"]
+    assert [each.message for each in messages(stage)] == expected
+
+
+def test_what_is_said_on_a_connection_that_is_lost_at_once_is_said_on_the_next(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.refusing = True
+    stage.drop()
+    expect(page.locator("house-bar")).not_to_contain_text("live")
+    is_connected_and_knows_nothing(page, stage)
+    message = page.get_by_role("textbox", name="Message")
+    message.press_sequentially("Where is it?")
+    message.press("Enter")
+    stage.refusing = True
+    stage.drop()
+    stage.open("hello")
+    expect(page.get_by_text("may not have arrived", exact=False)).to_be_visible()
+    comes_back(page, stage)
+    expect(page.locator("agent-transcript .said")).to_have_text(["Where is it?"])
+
+
+def test_escape_takes_back_what_waits_to_be_said_again(show: ShowAgent) -> None:
+    page, stage = show()
+    forgotten(page, stage, "Delete it!")
+    is_connected_and_knows_nothing(page, stage)
+    message = page.get_by_role("textbox", name="Message")
+    message.press("Escape")
+    expect(message).to_have_value("Delete it!")
+    windows = stage.attended
+    stage.open("hello")
+    stage.attends(windows + 1)
+    stage.hears(lambda said: isinstance(said, CancelTurn))
+    message.press("Control+a")
+    message.press_sequentially("Keep it!")
+    message.press("Enter")
+    expect(page.locator("agent-transcript .said")).to_have_text(["Keep it!"])
+    stage.hears(lambda said: isinstance(said, UserSays) and said.message == "Keep it!")
+    assert [each.message for each in messages(stage)] == ["Delete it!", "Keep it!"]
+
+
+def test_what_is_given_back_stands_above_what_has_been_written_meanwhile(show: ShowAgent) -> None:
+    page, stage = show()
+    forgotten(page, stage, "Where is it?")
+    message = page.get_by_role("textbox", name="Message")
+    message.press_sequentially("And")
+    message.press("Escape")
+    message.press_sequentially(" why?")
+    expect(message).to_have_value("Where is it?\n\nAnd why?")
 
 
 def test_what_is_refused_can_be_said_later_as_it_was_written(show: ShowAgent) -> None:

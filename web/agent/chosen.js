@@ -165,8 +165,11 @@ composer.addEventListener("withdraw", ({ detail: { id } }) => {
 
 /**
  * It is said whether or not a turn is known to run: what was sent a moment ago may have begun before the page is told.
- * Where none runs, nothing comes of it. Without a connection, what would be said again is taken back.
+ * Where none runs, nothing comes of it. What would be said again is taken back.
  */
 export function stop() {
-  if (page.session?.say({ type: "client.cancel", reason: "user_cancelled" }) === false) composer.giveBack(page.session.takeBack());
+  const { session } = page;
+  if (!session) return;
+  const sent = session.say({ type: "client.cancel", reason: "user_cancelled" });
+  if (!sent || session.owes) composer.giveBack(session.takeBack());
 }

@@ -102,10 +102,12 @@ class AgentComposer extends HouseElement {
     this.#changed();
   }
 
-  /** A message that was taken back can be written anew. */
+  /** A message that was taken back can be written anew, above what has been written meanwhile. */
   giveBack(text) {
-    if (!text || this.#field.value.trim()) return;
-    this.#field.value = text;
+    if (!text) return;
+    const { value } = this.#field;
+    if (value.trim()) this.#field.setRangeText(`${text}\n\n`, 0, 0); // whoever is typing goes on where they were
+    else this.#field.value = text;
     this.#changed();
   }
 

@@ -8,7 +8,8 @@
  *
  * After a lost connection it goes on where it was (`resume_from`). What the page says while there is no connection is
  * not sent; the page keeps it. What the user said on a connection that was lost before the server has shown it is said
- * again on the next one, with the same id, which is taken once.
+ * again on the next one, with the same id, as soon as all is heard that the server knows of it; and after it what the user
+ * has said meanwhile.
  *
  * The page cannot write files or open a terminal, so it does not say that it can: what it approves is done by the server.
  */
@@ -39,8 +40,10 @@ export class Session extends EventTarget {
    * @type {Map<string, any>}
    */
   #unshown = new Map();
-  /** Whether it has to be said again, as soon as all is heard that the server knows of it. */
+  /** Whether it has to be said, or said again, as soon as all is heard that the server knows of it. */
   #owed = false;
+  /** Whether the user was told that it may not have arrived. */
+  #doubted = false;
 
   constructor(id) {
     super();
@@ -50,8 +53,8 @@ export class Session extends EventTarget {
     this.socket.addEventListener("state", () => {
       if (this.socket.state !== "waiting") return;
       this.requests.unsent();
-      if (this.#unshown.size && !this.#owed) this.#announce("doubt");
-      this.#owed = true;
+      if (this.#unshown.size && !this.#doubted) this.#announce("doubt");
+      this.#owed = this.#doubted = true;
     });
   }
 
@@ -64,16 +67,25 @@ export class Session extends EventTarget {
     return this.model === null && this.state === null && this.socket.state !== "waiting";
   }
 
-  /** Whether it was sent. */
+  /** Whether it was sent, or is sent without anything more to be done. */
   say(message) {
-    const sent = this.socket.send(message);
-    if (sent && message.type === "client.user_message") this.#unshown.set(message.message_id, message);
+    if (message.type !== "client.user_message") return this.socket.send(message);
+    const sent = this.owes || this.socket.send(message); // nothing overtakes what was said before
+    if (sent) {
+      this.#unshown.set(message.message_id, message);
+      this.#doubted = false;
+    }
     return sent;
   }
 
-  /** What would be said again, as the user has written it: it is not any more. */
+  /** Whether there is a connection, and what was said before it has not been said again yet. */
+  get owes() {
+    return this.#owed && this.socket.state === "live";
+  }
+
+  /** What would be said, or said again, as the user has written it: it is not any more. */
   takeBack() {
-    const unsaid = this.socket.state === "live" ? [] : [...this.#unshown.values()];
+    const unsaid = this.#owed || this.socket.state !== "live" ? [...this.#unshown.values()] : [];
     this.#unshown.clear();
     return unsaid.map(({ message }) => message).join("\n\n");
   }
@@ -121,8 +133,8 @@ export class Session extends EventTarget {
   #compare() {
     if (!this.state || this.seq < this.#stateAt) return;
     this.requests.compare(this.state, this.#stateAt);
-    if (!this.#owed || this.socket.state !== "live") return;
-    this.#owed = false;
+    if (!this.owes) return;
+    this.#owed = this.#doubted = false;
     for (const each of this.#unshown.values()) this.socket.send(each);
   }
 
