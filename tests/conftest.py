@@ -1,5 +1,6 @@
-"""For every test a limit (`limit.py`) and a worker (`sharing.py`, `warming.py`); a real Chromium for those that look at
-a page; a folder for what is fetched, and one whose path is soon typed."""
+"""For every test a limit (`limit.py`), a look at what it closes (`descriptors.py`) and a worker (`sharing.py`,
+`warming.py`); a real Chromium for those that look at a page; a folder for what is fetched, and one whose path is soon
+typed."""
 
 import asyncio
 import os
@@ -19,7 +20,9 @@ from tests.plenty import plenty
 if TYPE_CHECKING:  # a pytest that a test starts needs no browser
     from playwright.sync_api import Browser, Playwright
 
-pytest_plugins = ["tests.limit", "tests.hearing", "tests.draws", "tests.sharing", "tests.warming"]
+pytest_plugins = [
+    "tests.limit", "tests.hearing", "tests.descriptors", "tests.draws", "tests.sharing", "tests.warming",
+]  # fmt: skip
 
 # Where CI is set, hypothesis has a profile of its own. A busy machine is no mistake of the code.
 settings.register_profile("house", settings(), deadline=None, max_examples=plenty(50))

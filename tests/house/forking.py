@@ -33,6 +33,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
+from tests.descriptors import end_loudly, watch
+
 ROOT = Path(__file__).parents[2]
 MOST_BYTES = 1 << 20
 READ_AT_THE_START = ("PYTHON", "LD_", "LC_", "LANG", "MALLOC")
@@ -182,6 +184,7 @@ def run(words: list[str], folder: str, environ: dict[str, str], streams: list[in
     for its, ours in enumerate(streams):
         os.dup2(ours, its)
         os.close(ours)
+    watch(end_loudly)
     faulthandler.enable()  # in place of PYTHONFAULTHANDLER: SIGABRT asks one that hangs for its stacks
     os.chdir(folder)
     os.environ.clear()

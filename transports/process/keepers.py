@@ -199,7 +199,7 @@ class Launcher(Actor[LauncherMessage]):
             case NothingLeft(keeper, reply):
                 self._ask(keeper, reply)
             case Renew():
-                self._close()
+                self._end()
                 self.finish()
             case _:
                 self.unknown(message)
@@ -318,10 +318,15 @@ class Launcher(Actor[LauncherMessage]):
         self._idle.clear()
 
     def _close(self) -> None:
-        """Runs at every end of this incarnation. Lent keepers are closed by their borrowers."""
-        self._hang_up()
+        """Runs at every end of this incarnation, when nobody waits for `_control` any more. Lent keepers are closed by
+        their borrowers."""
+        self._end()
         if self._control is not None:
             self._control.close()
+
+    def _end(self) -> None:
+        """Ends the process and all that it runs."""
+        self._hang_up()
         process = self._process
         if process is not None and process.poll() is None:
             process.kill()
