@@ -29,6 +29,7 @@ WRITTEN = {
     "a.py, line 12": "a.py 12",
     "see src/a.py line 12": "src/a.py 12",
     "what is in line 12 of src/a.py?": "src/a.py 12",
+    "it is in line 12 of src/a.py.": "src/a.py 12",
     "lines 12-20 in `a.py`.": "a.py 12",
     "app/[id].tsx:12:1": "app/[id].tsx 12",
     "[a.py:12]": "a.py 12",

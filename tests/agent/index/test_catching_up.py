@@ -1,5 +1,6 @@
 """An answer lacks nothing that was known when its question came, or it says so; and nobody waits in vain."""
 
+from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -79,6 +80,82 @@ async def test_an_answer_that_says_nothing_has_all_that_was_told_before_its_ques
 async def took(catching_up: CatchingUp) -> tuple[str, float]:
     began = trio.current_time()
     return await catching_up.behind(), trio.current_time() - began
+
+
+Happens = Callable[[CatchingUp], None]
+LATER = PATIENCE / 4
+
+
+def ends(catching_up: CatchingUp) -> None:
+    catching_up.ends(complete=True)
+
+
+def turns_out_to_be_made_anew(catching_up: CatchingUp) -> None:
+    catching_up.ends(complete=False)
+
+
+def fails(catching_up: CatchingUp) -> None:
+    catching_up.fails("The disk is full.")
+
+
+def breaks_off(catching_up: CatchingUp) -> None:
+    catching_up.breaks_off()
+
+
+@pytest.mark.parametrize(
+    ("happens", "said"),
+    [(ends, ""), (turns_out_to_be_made_anew, ""), (fails, "This may not be as the disk is now. The disk is full.")],
+)
+async def test_all_who_wait_for_an_update_are_answered_in_the_moment_in_which_it_is_over(
+    autojump_clock: MockClock, happens: Happens, said: str
+) -> None:
+    changes = Changes()
+    catching_up = CatchingUp(changes)
+    catching_up.opened(complete=True)
+    catching_up.begins()
+    answers = []
+
+    async def ask(after: float) -> None:
+        await trio.sleep(after)
+        answers.append(await took(catching_up))
+
+    async with trio.open_nursery() as nursery:
+        for after in (0.0, LATER / 2):
+            nursery.start_soon(ask, after)
+        await trio.sleep(LATER)
+        happens(catching_up)
+    assert sorted(answers) == [(said, LATER / 2), (said, LATER)]
+
+
+async def test_whoever_asks_before_the_index_is_opened_is_answered_when_that_turns_out_to_be_made_anew(
+    autojump_clock: MockClock,
+) -> None:
+    changes = Changes()
+    catching_up = CatchingUp(changes)
+    changes.told_all()
+    async with trio.open_nursery() as nursery:
+
+        async def ask() -> None:
+            assert await took(catching_up) == ("", LATER)
+
+        nursery.start_soon(ask)
+        await trio.sleep(LATER)
+        catching_up.opened(complete=False)
+
+
+@pytest.mark.parametrize("is_over", [ends, breaks_off])
+async def test_a_question_has_all_its_patience_for_an_update_that_has_not_begun(
+    autojump_clock: MockClock, is_over: Happens
+) -> None:
+    """However long the one before it took."""
+    changes = Changes()
+    catching_up = CatchingUp(changes)
+    catching_up.opened(complete=True)
+    catching_up.begins()
+    await trio.sleep(2 * PATIENCE)
+    is_over(catching_up)
+    changes.told(["a"])
+    assert await took(catching_up) == (BEHIND, PATIENCE)
 
 
 async def test_nobody_waits_for_an_index_that_is_being_made_or_cannot_be_made_or_for_what_takes_long(
