@@ -399,6 +399,23 @@ def test_a_request_whose_own_file_cannot_be_written_holds_up_no_other_and_begins
     play(test, outcomes=in_turn(DONE))
 
 
+def test_what_was_dropped_while_the_folder_was_away_is_adopted_soon_however_long_a_look_takes() -> None:
+    """Else a folder that takes long to look through is looked at seldom, as nothing escapes whoever watches it."""
+
+    async def test(desk: Desk) -> None:
+        desk.base.listing_seconds = 10.0
+        desk.base.overflow()
+        await trio.sleep(60.0)
+        desk.base.lose("the folder is gone")
+        here = trio.current_time()
+        desk.base.files[Tray.REQUESTS, "a"] = (Identity(0, 0), write_request(request("a")), here)  # nobody is told
+        desk.base.mend()
+        with trio.fail_after(60.0):
+            await desk.over("a")
+
+    play(test, outcomes=in_turn(DONE))
+
+
 def test_after_the_folder_was_made_anew_a_request_that_is_over_says_that_its_files_are_gone() -> None:
     async def test(desk: Desk) -> None:
         await desk.submit(request("done"), request("failed"), request("kept"), request("cancelled"), request("open"))
