@@ -100,6 +100,17 @@ def is_connected_and_knows_nothing(page: Page, stage: AgentStage) -> None:
     expect(page.locator("house-bar")).to_contain_text("live")
 
 
+def nothing_is_said_but_what_is_written_instead(page: Page, stage: AgentStage) -> None:
+    """Of "Delete it!", which was taken back."""
+    message = page.get_by_role("textbox", name="Message")
+    message.press("Control+a")
+    message.press_sequentially("Keep it!")
+    message.press("Enter")
+    expect(page.locator("agent-transcript .said")).to_have_text(["Keep it!"])
+    stage.hears(lambda said: isinstance(said, UserSays) and said.message == "Keep it!")
+    assert [each.message for each in messages(stage)] == ["Delete it!", "Keep it!"]
+
+
 def test_what_was_lost_with_its_connection_is_said_again_with_its_id_and_once(show: ShowAgent) -> None:
     page, stage = show()
     said = forgotten(page, stage, "Where is it?")
@@ -133,12 +144,7 @@ def test_what_was_stopped_while_there_was_no_connection_is_written_again_and_not
     message.press("Escape")
     expect(message).to_have_value("Delete it!")
     comes_back(page, stage)
-    message.press("Control+a")
-    message.press_sequentially("Keep it!")
-    message.press("Enter")
-    expect(page.locator("agent-transcript .said")).to_have_text(["Keep it!"])
-    stage.hears(lambda said: isinstance(said, UserSays) and said.message == "Keep it!")
-    assert [each.message for each in messages(stage)] == ["Delete it!", "Keep it!"]
+    nothing_is_said_but_what_is_written_instead(page, stage)
 
 
 @pytest.mark.parametrize("taken", [False, True])
@@ -190,12 +196,7 @@ def test_escape_takes_back_what_waits_to_be_said_again(show: ShowAgent) -> None:
     stage.open("hello")
     stage.attends(windows + 1)
     stage.hears(lambda said: isinstance(said, CancelTurn))
-    message.press("Control+a")
-    message.press_sequentially("Keep it!")
-    message.press("Enter")
-    expect(page.locator("agent-transcript .said")).to_have_text(["Keep it!"])
-    stage.hears(lambda said: isinstance(said, UserSays) and said.message == "Keep it!")
-    assert [each.message for each in messages(stage)] == ["Delete it!", "Keep it!"]
+    nothing_is_said_but_what_is_written_instead(page, stage)
 
 
 def test_what_is_given_back_stands_above_what_has_been_written_meanwhile(show: ShowAgent) -> None:

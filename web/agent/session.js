@@ -42,7 +42,7 @@ export class Session extends EventTarget {
   #unshown = new Map();
   /** Whether it has to be said, or said again, as soon as all is heard that the server knows of it. */
   #owed = false;
-  /** Whether the user was told that it may not have arrived. */
+  /** Whether the user was told of all that may not have arrived. */
   #doubted = false;
 
   constructor(id) {

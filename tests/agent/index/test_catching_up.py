@@ -109,8 +109,7 @@ def breaks_off(catching_up: CatchingUp) -> None:
 async def test_all_who_wait_for_an_update_are_answered_in_the_moment_in_which_it_is_over(
     autojump_clock: MockClock, happens: Happens, said: str
 ) -> None:
-    changes = Changes()
-    catching_up = CatchingUp(changes)
+    catching_up = CatchingUp(Changes())
     catching_up.opened(complete=True)
     catching_up.begins()
     answers = []
