@@ -278,6 +278,16 @@ def pass_time(page: Page, seconds: int) -> None:
     page.clock.fast_forward(seconds * 1000)
 
 
+def test_the_field_is_as_high_as_its_text_at_every_width(show: ShowAgent) -> None:
+    page, _stage = show()
+    field = page.get_by_role("textbox", name="Message")
+    field.press_sequentially("Which of the files in this folder say where the configuration is read from?")
+    fits = "field => field.scrollHeight <= field.clientHeight && field.scrollHeight > field.clientHeight - 4"
+    for width in (1280, 400, 320, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_function(f"({fits})(document.querySelector('agent-composer textarea'))")
+
+
 def test_a_silent_terminal_is_told_and_after_a_while_the_command_can_be_run_here(show: ShowAgent) -> None:
     page, stage = show()
     page.clock.install()

@@ -77,8 +77,14 @@ def forgotten(page: Page, stage: AgentStage, text: str) -> UserSays:
     message.press("Enter")
     said: UserSays = stage.hears(lambda said: isinstance(said, UserSays) and said.message == text)
     stage.drop()
-    expect(page.get_by_text("may not have arrived", exact=False)).to_be_visible()
+    are_doubtful(page, text)
     return said
+
+
+def are_doubtful(page: Page, *texts: str) -> None:
+    """These, and no others, are shown as what may not have arrived."""
+    expect(page.locator("agent-composer .queue li")).to_have_text(list(texts))
+    expect(page.get_by_text("may not have arrived", exact=False)).to_be_visible(visible=bool(texts))
 
 
 def comes_back(page: Page, stage: AgentStage) -> None:
@@ -116,6 +122,7 @@ def test_what_was_lost_with_its_connection_is_said_again_with_its_id_and_once(sh
     said = forgotten(page, stage, "Where is it?")
     comes_back(page, stage)
     expect(page.locator("agent-transcript .said")).to_have_text(["Where is it?"])
+    are_doubtful(page)
     stage.hears(lambda _: len(messages(stage)) == 2)
     assert messages(stage) == [said, said]
     stage.end()
@@ -132,6 +139,7 @@ def test_what_was_kept_before_its_connection_was_lost_is_not_said_again(show: Sh
     stage.log[-1] = replace(stage.log[-1], message_id=said.message_id)
     comes_back(page, stage)
     expect(page.locator("agent-transcript .said")).to_have_text(["Where is it?"])
+    are_doubtful(page)
     stage.end()
     expect(page.locator("agent-transcript .foot")).to_contain_text("Done")
     assert messages(stage) == [said]
@@ -143,8 +151,28 @@ def test_what_was_stopped_while_there_was_no_connection_is_written_again_and_not
     message = page.get_by_role("textbox", name="Message")
     message.press("Escape")
     expect(message).to_have_value("Delete it!")
+    are_doubtful(page)
     comes_back(page, stage)
     nothing_is_said_but_what_is_written_instead(page, stage)
+
+
+def test_one_of_the_doubtful_is_taken_back_and_the_others_are_said(show: ShowAgent) -> None:
+    page, stage = show()
+    forgotten(page, stage, "Where is it?")
+    is_connected_and_knows_nothing(page, stage)
+    message = page.get_by_role("textbox", name="Message")
+    message.press_sequentially("Delete it!")
+    message.press("Enter")
+    are_doubtful(page, "Where is it?", "Delete it!")
+    page.get_by_role("button", name="Take back: Delete it!").focus()
+    page.keyboard.press("Enter")
+    are_doubtful(page, "Where is it?")
+    expect(page.get_by_role("button", name="Take back: Where is it?")).to_be_focused()
+    expect(message).to_have_value("Delete it!")
+    stage.open("hello")
+    expect(page.locator("agent-transcript .said")).to_have_text(["Where is it?"])
+    are_doubtful(page)
+    assert [each.message for each in messages(stage)] == ["Where is it?", "Where is it?"]
 
 
 @pytest.mark.parametrize("taken", [False, True])
@@ -180,7 +208,7 @@ def test_what_is_said_on_a_connection_that_is_lost_at_once_is_said_on_the_next(s
     stage.refusing = True
     stage.drop()
     stage.open("hello")
-    expect(page.get_by_text("may not have arrived", exact=False)).to_be_visible()
+    are_doubtful(page, "Where is it?")
     comes_back(page, stage)
     expect(page.locator("agent-transcript .said")).to_have_text(["Where is it?"])
 

@@ -77,7 +77,7 @@ function attach(made) {
     sayNow(made);
   }));
   made.requests.addEventListener("change", mine(drawSession));
-  made.addEventListener("doubt", mine(() => notify("What you said last may not have arrived. It is said again as soon as the server is back.")));
+  made.addEventListener("doubt", mine(drawSession));
   made.addEventListener("refused", mine(({ message }) => composer.giveBack(message)));
   made.addEventListener("told", mine(({ error }) => {
     if (error?.code === "SESSION_NOT_FOUND") {
@@ -159,8 +159,11 @@ function sayNow(made) {
 
 composer.addEventListener("stop", stop);
 composer.addEventListener("withdraw", ({ detail: { id } }) => {
-  const queued = page.session?.state?.queued.find((each) => each.message_id === id);
-  if (page.session?.say({ type: "client.withdraw", message_id: id }) && queued) composer.giveBack(queued.message);
+  const { session } = page;
+  const unsaid = session?.takeBack(id);
+  const queued = session?.state?.queued.find((each) => each.message_id === id);
+  if (unsaid) composer.giveBack(unsaid);
+  else if (say({ type: "client.withdraw", message_id: id }) && queued) composer.giveBack(queued.message);
 });
 
 /**

@@ -1,6 +1,7 @@
 /**
  * <agent-composer>: where one writes. Enter sends, Shift+Enter is a new line. While a turn runs, what is sent waits for
- * its end, or steers it: then the turn hears it before its next step. What waits is listed, and can be taken back.
+ * its end, or steers it: then the turn hears it before its next step. What waits is listed, and can be taken back; so is
+ * what may not have arrived before a connection was lost.
  *
  * A text that could not be sent stays in the field. Each session keeps its own draft.
  * Events: "say" {message, context, delivery}, "stop", "withdraw" {id}, "up" (ArrowUp where nothing is written).
@@ -14,6 +15,7 @@ const COMMANDS = {
   "/test": "Write or find tests",
   "/refactor": "Improve code without a change of what it does",
 };
+const DOUBT = "What is marked here may not have arrived. It is said again as soon as the server is back.";
 const MENTION = /(?:^|\s)@([^\s@]+)/g;
 
 class AgentComposer extends HouseElement {
@@ -40,6 +42,12 @@ class AgentComposer extends HouseElement {
     this.#field.addEventListener("input", () => this.#changed());
     this.#field.addEventListener("keydown", (event) => this.#key(event));
     this.#field.setAttribute("aria-controls", this.#hints.id);
+    let width = 0;
+    new ResizeObserver(([{ contentRect }]) => {
+      if (contentRect.width === width) return;
+      ({ width } = contentRect);
+      this.#fit(); // the same text has other lines
+    }).observe(this.#field);
     this.#changed();
   }
 
@@ -53,26 +61,30 @@ class AgentComposer extends HouseElement {
   }
 
   /**
-   * `trouble`: why nothing is taken at the moment.
+   * `doubtful`: what may not have arrived. `trouble`: why nothing is taken at the moment.
    *
-   * @param {{running: boolean, queued: {message_id: string, message: string, delivery: string}[], trouble: string | null}} state
+   * @typedef {{message_id: string, message: string, delivery: string}} Said
+   * @param {{running: boolean, doubtful: Said[], queued: Said[], trouble: string | null}} state
    */
-  show({ running, queued, trouble }) {
-    this.#trouble.hidden = !trouble;
-    put(this.#trouble.lastChild, trouble ?? "");
+  show({ running, doubtful, queued, trouble }) {
+    const alarm = doubtful.length ? DOUBT : trouble;
+    this.#trouble.hidden = !alarm;
+    put(this.#trouble.lastChild, alarm ?? "");
     this.#running = running;
     this.#stop.hidden = !running;
     this.#steer.hidden = !running;
     put(this.#send_.lastChild, running ? "Queue" : "Send");
-    this.#queue.hidden = !queued.length;
-    const waiting = JSON.stringify(queued);
+    this.#queue.hidden = !queued.length && !doubtful.length;
+    const waiting = JSON.stringify([queued, doubtful]);
     if (waiting === this.#waiting) return;
     this.#waiting = waiting;
     const wasIn = this.#queue.contains(document.activeElement);
-    this.#queue.replaceChildren(...queued.map(({ message_id: id, message, delivery }) => h("li", { "data-key": `queued ${id}` },
-      icon(delivery === "steer" ? "out" : "clock"), h("span", {}, message),
+    const row = (sign, { message_id: id, message }) => h("li", { "data-key": `queued ${id}` },
+      icon(sign), h("span", {}, message),
       h("button.quiet", { type: "button", title: "Take it back", ariaLabel: `Take back: ${message.slice(0, 60)}`,
-        onclick: () => this.announce("withdraw", { id }) }, icon("cross")))));
+        onclick: () => this.announce("withdraw", { id }) }, icon("cross")));
+    this.#queue.replaceChildren(...queued.map((each) => row(each.delivery === "steer" ? "out" : "clock", each)),
+      ...doubtful.map((each) => row("alarm", each)));
     if (wasIn) (/** @type {HTMLElement | null} */ (this.#queue.querySelector("button")) ?? this.#field).focus();
   }
 
@@ -128,10 +140,15 @@ class AgentComposer extends HouseElement {
     this.announce("say", { message, context, delivery: this.#running ? delivery : "queue" });
   }
 
-  #changed() {
-    const { value } = this.#field;
+  /** As high as what is written, up to a limit. */
+  #fit() {
     this.#field.style.height = "auto"; // allowed: a property, not an attribute
     this.#field.style.height = `${Math.min(this.#field.scrollHeight + 2, 240)}px`;
+  }
+
+  #changed() {
+    const { value } = this.#field;
+    this.#fit();
     this.#send_.disabled = this.#steer.disabled = !value.trim();
     this.#hint(value);
   }

@@ -4,12 +4,13 @@
  *   the log: events with a `seq`, from the beginning      -> "event", in order, none twice
  *   what the agent asks (requests.js)                     -> `requests`, before the event that asks
  *   how things are now (session.state, server.hello)      -> "state"
+ *   what of the user's words may not have arrived         -> "doubt"
  *   an answer to this page alone (an error, a pong)       -> "told"
  *
  * After a lost connection it goes on where it was (`resume_from`). What the page says while there is no connection is
  * not sent; the page keeps it. What the user said on a connection that was lost before the server has shown it is said
  * again on the next one, with the same id, as soon as all is heard that the server knows of it; and after it what the user
- * has said meanwhile.
+ * has said meanwhile. Until then it is `doubtful`, and can be taken back.
  *
  * The page cannot write files or open a terminal, so it does not say that it can: what it approves is done by the server.
  */
@@ -42,8 +43,6 @@ export class Session extends EventTarget {
   #unshown = new Map();
   /** Whether it has to be said, or said again, as soon as all is heard that the server knows of it. */
   #owed = false;
-  /** Whether the user was told of all that may not have arrived. */
-  #doubted = false;
 
   constructor(id) {
     super();
@@ -53,8 +52,8 @@ export class Session extends EventTarget {
     this.socket.addEventListener("state", () => {
       if (this.socket.state !== "waiting") return;
       this.requests.unsent();
-      if (this.#unshown.size && !this.#doubted) this.#announce("doubt");
-      this.#owed = this.#doubted = true;
+      this.#owed = true;
+      this.#announce("doubt");
     });
   }
 
@@ -73,7 +72,7 @@ export class Session extends EventTarget {
     const sent = this.owes || this.socket.send(message); // nothing overtakes what was said before
     if (sent) {
       this.#unshown.set(message.message_id, message);
-      this.#doubted = false;
+      if (this.#owed) this.#announce("doubt");
     }
     return sent;
   }
@@ -83,11 +82,17 @@ export class Session extends EventTarget {
     return this.#owed && this.socket.state === "live";
   }
 
-  /** What would be said, or said again, as the user has written it: it is not any more. */
-  takeBack() {
-    const unsaid = this.#owed || this.socket.state !== "live" ? [...this.#unshown.values()] : [];
-    this.#unshown.clear();
-    return unsaid.map(({ message }) => message).join("\n\n");
+  /** What is said, or said again, as soon as all is heard that the server knows of it. */
+  get doubtful() {
+    return this.#owed ? [...this.#unshown.values()] : [];
+  }
+
+  /** What is doubtful, as the user has written it: it is not said again. @param {string | null} id Of one; null: all. */
+  takeBack(id = null) {
+    const taken = this.doubtful.filter(({ message_id: each }) => id === null || each === id);
+    for (const each of taken) this.#unshown.delete(each.message_id);
+    if (taken.length) this.#announce("doubt");
+    return taken.map(({ message }) => message).join("\n\n");
   }
 
   #hello() {
@@ -122,7 +127,7 @@ export class Session extends EventTarget {
       this.#announce("told", message);
     } else if (message.seq > this.seq) {
       this.seq = message.seq;
-      if (message.type === "user.message") this.#unshown.delete(message.message_id);
+      if (message.type === "user.message" && this.#unshown.delete(message.message_id)) this.#announce("doubt");
       this.requests.hear(message, message.seq > this.history);
       this.#compare();
       this.#announce("event", message);
@@ -134,8 +139,9 @@ export class Session extends EventTarget {
     if (!this.state || this.seq < this.#stateAt) return;
     this.requests.compare(this.state, this.#stateAt);
     if (!this.owes) return;
-    this.#owed = this.#doubted = false;
+    this.#owed = false;
     for (const each of this.#unshown.values()) this.socket.send(each);
+    this.#announce("doubt");
   }
 
   /** @param {string | undefined} id */
