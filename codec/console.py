@@ -119,7 +119,8 @@ class Hello(msgspec.Struct, frozen=True, tag="hello", tag_field="type"):
     nodes: list[Node]
     """Parents before their children, children in start order."""
     history: dict[str, list[float]]
-    """Messages per second of each node, one number a tick, oldest first; at most 60. `""` is the whole server."""
+    """Messages per second of each branch, one number a tick, oldest first; at most 60. `""` is the whole server. A node
+    that is not named has handled nothing in these ticks."""
     stops: list[StopNote]
     """Ordinary ends, newest last, at most 100. The same holds for each of the other two lists."""
     dead: list[DeadNote]

@@ -3,6 +3,7 @@
 Rules
   - All figures come from the kernel. Counters are read from the mailboxes at each tick, so being watched costs an actor
     nothing per message. Ends and dead letters come through the kernel's tracer, as they happen.
+  - A tick costs as much as has happened since the last one. While nobody watches, actors at rest are not looked at.
   - A picture is bounded (picture.py), and so is the memory: the newest 100 ends, and 60 rates for each row. The kernel
     itself remembers crashes and dead letters, so an observer that was restarted, perhaps after its own crash, knows
     them.
@@ -22,7 +23,7 @@ from actors.console.messages import (
     ViewerMessage,
     Watch,
 )
-from actors.console.picture import Picture, Surroundings, draw, greeting, walk
+from actors.console.picture import ROWS, Picture, Surroundings, draw, greeting, walk
 from actors.console.rates import Rates
 from actors.console.systems import SystemFact, health, restarted_lately, status
 from actors.kernel import (
@@ -34,6 +35,7 @@ from actors.kernel import (
     Down,
     Ended,
     Key,
+    Place,
     Slot,
     SlotStatistics,
     Stop,
@@ -55,7 +57,8 @@ class Observer(Actor[ObserverMessage]):
         self.systems = systems
         self.listening = listening  # the last report of each system's listener
         self.viewers: set[ActorRef[ViewerMessage]] = set()
-        self.history: dict[str, deque[float]] = {}  # rates; "" is the whole server
+        self.overall: deque[float] = deque(maxlen=HISTORY)  # rates of the whole server
+        self.past: deque[Mapping[Place, float]] = deque(maxlen=HISTORY)  # those of its branches, if they had any
         self.lag = 0.0  # seconds by which the last tick was late
         self.walls: dict[tuple[str, str], tuple[float, float]] = {}  # for each time of a row: kernel time, wall time
         self.stops: deque[StopNote] = deque(maxlen=REMEMBERED)
@@ -116,21 +119,31 @@ class Observer(Actor[ObserverMessage]):
                     viewer.tell(picture)
 
     def _greeting(self, picture: Picture) -> Hello:
-        return greeting(self.facts, picture, self.history, INTERVAL)
+        return greeting(self.facts, picture, {"": list(self.overall), **self._histories()}, INTERVAL)
+
+    def _histories(self) -> dict[str, list[float]]:
+        """Of those rows that have one: of the others, nothing was handled."""
+        lively = set().union(*self.past)
+        return {
+            slot.path: [rates.get(slot.place, 0.0) for rates in self.past]
+            for _, slot, _ in walk(self._root)
+            if slot.place in lively
+        }
 
     # -- the picture
 
     def _measure(self) -> None:
-        """Measure, once a tick, and remember the rates of the actors that are drawn."""
-        sums, before, self.history = self.rates.measure(), self.history, {}
-        rates = [(slot.path, round(sums.get(slot.place, 0.0), 1)) for _, slot, _ in walk(self._root)]
-        for path, rate in (("", self.rates.overall), *rates):
-            self.history[path] = history = before.get(path) or deque(maxlen=HISTORY)
-            history.append(rate)
+        """Measure, once a tick, and remember the rates; if very many were at work, of the actors that are drawn."""
+        self.rates.measure()
+        rates = self.rates.sums
+        if len(rates) > ROWS:
+            rates = {slot.place: rates.get(slot.place, 0.0) for _, slot, _ in walk(self._root)}
+        self.overall.append(self.rates.overall)
+        self.past.append(rates)
 
     def _draw(self) -> Picture:
         now, wall = self.stage.now(), self.facts.wall()
-        sums, walls = self.rates.sums(), {}
+        walls = {}
 
         def settled(path: str, what: str, at: float) -> float:
             # A wall time is computed once: the clocks drift apart, and an unchanged row must not be sent again.
@@ -149,7 +162,7 @@ class Observer(Actor[ObserverMessage]):
                 since=settled(path, "changed", statistics.since),
                 restarted=None if again is None else settled(path, "restarted", again),
                 rate=self.rates.of(slot),
-                inside=round(sums.get(slot.place, 0.0), 1),
+                inside=self.rates.sums.get(slot.place, 0.0),
                 now=now,
             )
         self.walls = walls

@@ -212,18 +212,18 @@ class Incarnation(Signal):
                                 left += 1
                                 break
                         message = None  # frees a message that may be large: the next one may take long to come
-                        box.handled += box.budget - left
+                        self._worked(box.budget - left)
                         left = box.budget
                 if type(message) is Reply:
                     message.let_go()
                 message = None  # a handler was cancelled
-                box.handled += box.budget - left
+                self._worked(box.budget - left)
                 left = box.budget
             return self.ending
         except Exception as error:
             return self._crashed(error, message)
         finally:
-            box.handled += box.budget - left
+            self._worked(box.budget - left)
 
     # -- messages that are handled where they are brought
 
@@ -248,8 +248,15 @@ class Incarnation(Signal):
         if reply is not None:
             reply.place = RUNNING
             self._may_answer_later(reply)
-        self.slot.box.handled += 1
+        self._worked(1)
         return True
+
+    def _worked(self, messages: int) -> None:
+        """So many messages were handled."""
+        box = self.slot.box
+        if box.still and messages:
+            self.slot.stage.stirred(self.slot)
+        box.handled += messages
 
     def _traced(self, handle: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:
         on_take, ref = self.slot.stage.on_take, self.slot.ref

@@ -102,6 +102,7 @@ class Mailbox(Generic[M]):
         "parked",
         "senders",
         "stale",
+        "still",
         "system",
     )
 
@@ -118,6 +119,7 @@ class Mailbox(Generic[M]):
         self.parked: Task | None = None  # the owner's task; not None only while both lanes are empty
         self.closed: Stop | None = None
         self.handled = 0
+        self.still = False  # an observer wants to know when a message is handled: none was since it looked
         self.dropped = 0
         self.name = "a mailbox"
         self.on_drop: Callable[[Any], None] = _ignore

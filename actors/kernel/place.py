@@ -3,7 +3,8 @@ outlives the incarnations in it: when a supervisor is restarted, all its childre
 on.
 
 Places form a tree of their own. The place of a supervisor knows the places of its children by their ids, so a place
-stands for a path. No message touches a place: a slot that ends for good adds the counters of its mailbox.
+stands for a path; and each knows the place that it is in. No message touches a place: a slot that ends for good adds
+the counters of its mailbox.
 
 Rules
   - All starts but the first are restarts, no matter what was to be restarted: the child, its group, or a supervisor
@@ -23,9 +24,21 @@ MOST_VACANT = 256
 
 
 class Place:
-    __slots__ = ("_vacant", "crashed_at", "crashes", "dropped", "error", "handled", "inside", "started_at", "starts")
+    __slots__ = (
+        "_vacant",
+        "around",
+        "crashed_at",
+        "crashes",
+        "dropped",
+        "error",
+        "handled",
+        "inside",
+        "started_at",
+        "starts",
+    )
 
-    def __init__(self) -> None:
+    def __init__(self, around: "Place | None" = None) -> None:
+        self.around = around  # None: the root's
         self.starts = 0
         self.started_at: float | None = None
         self.crashes = 0
@@ -65,14 +78,14 @@ class Place:
             self._vacant.pop(id, None)
         place = self.inside.get(id)
         if place is None:
-            place = self.inside[id] = Place()
+            place = self.inside[id] = Place(self)
         return place
 
     def leave(self, id: Hashable, now: float, *, vacant: bool) -> None:  # noqa: A002
         """A dynamic child has ended for good. `vacant`: the child may come back."""
         assert self.inside is not None
         if not vacant:
-            del self.inside[id]
+            self._forget(id)
             return
         if self._vacant is None:
             self._vacant = OrderedDict()
@@ -83,7 +96,14 @@ class Place:
         assert self.inside is not None
         while vacant and (len(vacant) > MOST_VACANT or next(iter(vacant.values())) <= now - VACANT_SECONDS):
             forgotten, _ = vacant.popitem(last=False)
-            del self.inside[forgotten]
+            self._forget(forgotten)
+
+    def _forget(self, id: Hashable) -> None:  # noqa: A002
+        """And all that is inside it: places that know each other would wait for the collector."""
+        assert self.inside is not None
+        place = self.inside.pop(id)
+        for each in tuple(place.inside or ()):
+            place._forget(each)
 
     def __len__(self) -> int:
         """How many places there are: this one and all inside it."""

@@ -132,6 +132,7 @@ class Slot:
         self.place = stage.place if supervisor is None else supervisor.place.take(spec.id, stage.now())
         self.box = box = spec.mailbox()
         box.name = path
+        box.still = stage.observed
         box.on_drop = self._dropped
         box.on_dead = self._dead
         self._own: Address | None = ActorRef(self)  # None if and only if the child has ended for good

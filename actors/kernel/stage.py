@@ -8,14 +8,14 @@ import itertools
 import logging
 import random as random_module
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import trio
 from outcome import Outcome
 
-from actors.kernel.mailbox import kind_of
+from actors.kernel.mailbox import Mailbox, kind_of
 from actors.kernel.place import Place
 from actors.kernel.ref import ActorRef, AnyRef
 from actors.kernel.registry import Registry
@@ -30,6 +30,8 @@ logger = logging.getLogger("troupe.kernel")
 
 REMEMBERED = 100
 """How many of the latest crashes are kept to be looked at, and how many of the latest dead letters."""
+MOST_STIRRED = 100_000
+"""If so many have handled something since the observer looked last, it has gone."""
 
 
 class Tracer(Protocol):
@@ -124,6 +126,7 @@ class Stage:
         self.crash_count = 0
         self.dead_count = 0
         self.drop_count = 0
+        self._stirred: list[tuple[Place, Mailbox[Any], int]] | None = None  # None: nobody observes
         self._told_of: set[tuple[str, str]] = set()  # (class of an actor, type of a message that it does not take)
         self._dead_letter = dead_letter
         self._tracers: tuple[Tracer, ...] = ()
@@ -169,19 +172,24 @@ class Stage:
             yield slot
             stack.extend(reversed(slot.children()))
 
-    def families(self) -> "Iterator[tuple[Slot | None, list[Slot]]]":
-        """The same by families: the root, which has no supervisor, and then each supervisor that has children, with
-        them. An actor without children is looked at once, in the list that it is in."""
-        if self.root is None:
-            return
-        stack = [self.root]
-        yield None, [self.root]
-        while stack:
-            slot = stack.pop()
-            children = slot.children()
-            if children:
-                yield slot, children
-                stack.extend([child for child in reversed(children) if child.place.inside])
+    def work(self) -> Mapping[Place, int]:
+        """How many messages were handled in each place since the last call, also by those that have ended since. Places
+        in which nothing was handled are not named, and not looked at: a large tree at rest costs nothing. There is one
+        observer; its first call begins, and returns nothing."""
+        stirred, self._stirred = self._stirred, []
+        if stirred is None:
+            for slot in self.slots():
+                slot.box.still = True
+            return {}
+        steps: dict[Place, int] = {}
+        for place, box, before in stirred:
+            steps[place] = steps.get(place, 0) + box.handled - before
+            box.still = True
+        return steps
+
+    @property
+    def observed(self) -> bool:
+        return self._stirred is not None
 
     def statistics(self) -> StageStatistics:
         return StageStatistics(
@@ -196,6 +204,16 @@ class Stage:
         )
 
     # -- what slots report
+
+    def stirred(self, slot: Slot) -> None:
+        """It has handled something, for the first time since the observer looked. That is not counted yet."""
+        box = slot.box
+        box.still = False
+        if self._stirred is None:
+            return
+        self._stirred.append((slot.place, box, box.handled))
+        if len(self._stirred) > MOST_STIRRED:
+            self._stirred = None
 
     def ended(self, slot: Slot, ended: Ended) -> None:
         stop = ended.stop

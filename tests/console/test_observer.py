@@ -19,6 +19,7 @@ from actors.kernel import (
     ChildSpec,
     KernelError,
     PeerGone,
+    Slot,
     Top,
     run,
     supervisor_spec,
@@ -147,6 +148,23 @@ async def test_what_was_handled_before_an_observer_came_is_no_rate_of_its_first_
         hello = await troupe.hello_when_there()
         assert hello.totals.handled >= 1000
         assert max(rate for rates in hello.history.values() for rate in rates) < 1000
+
+
+async def test_while_nobody_watches_no_actor_at_rest_is_looked_at(
+    autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with house() as troupe:
+        worker = troupe.ref("troupe/worker")
+        await trio.sleep(1.5)
+        with monkeypatch.context() as patch:
+            patch.setattr(Slot, "children", pytest.fail)
+            await trio.sleep(2)
+            worker.tell("tick")
+            await trio.sleep(1)
+        hello = await troupe.hello()
+        assert hello.crashes == []
+        assert hello.history["troupe/worker"] == [0.0, 0.0, 0.0, 0.0, 1.0]
+        assert "troupe/console/viewers" not in hello.history
 
 
 async def test_a_page_is_greeted_once_and_then_told_what_changes(autojump_clock: object) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from trio.testing import wait_all_tasks_blocked
 
 from actors.console.rates import Rates
-from actors.kernel import Children, KernelError, Key, Restart, supervisor_spec
+from actors.kernel import Children, KernelError, Key, Place, Restart, supervisor_spec
 from actors.kernel.testing import House, Puppet, crash, finish, run_schedule, staged
 from tests.plenty import plenty
 
@@ -28,45 +28,49 @@ STEPS = st.lists(
 
 
 class Naive:
-    """What each actor has handled in all, as everybody can ask it. Who has taken the path of another begins at 0."""
+    """What was handled in each place that there has ever been, added up over all of them."""
 
     def __init__(self, house: House) -> None:
         self._house = house
-        self._before = self._now()
-        self._all = house.stage.statistics().handled
-        self.at = house.stage.now()
+        self._above: dict[Place, Place | None] = {}
+        self.see()
+        self._before = self._handled()
+        self._at = house.stage.now()
 
-    def _now(self) -> dict[str, tuple[object, int]]:
-        return {slot.path: (slot.place, slot.statistics().handled) for slot in self._house.stage.slots()}
+    def see(self) -> None:
+        """To be called after each step, before somebody has come and gone unseen."""
+        for slot in self._house.stage.slots():
+            self._above.setdefault(slot.place, None if slot.supervisor is None else slot.supervisor.place)
 
-    def moved(self) -> tuple[dict[str, int], int]:
-        before, self._before = self._before, self._now()
-        all_, self._all = self._all, self._house.stage.statistics().handled
-        steps = {}
-        for path, (place, count) in self._before.items():
-            earlier, handled = before.get(path, (None, 0))
-            steps[path] = count - (handled if earlier is place else 0)
-        return steps, self._all - all_
+    def _handled(self) -> dict[Place, int]:
+        living = {slot.place: slot.box.handled for slot in self._house.stage.slots() if slot.stop is None}
+        return {place: place.handled + living.get(place, 0) for place in self._above}
+
+    def measure(self) -> tuple[dict[Place, float], dict[Place, float], float]:
+        """The rates of the places, those of their branches, and the overall one."""
+        before, self._before = self._before, self._handled()
+        at, self._at = self._at, self._house.stage.now()
+        steps = {place: count - before.get(place, 0) for place, count in self._before.items()}
+        sums = dict.fromkeys(steps, 0)
+        for place, step in steps.items():
+            above: Place | None = place
+            while above is not None:
+                sums[above] += step
+                above = self._above[above]
+        passed = self._at - at
+        rates, branches = ({place: round(n / passed, 1) for place, n in each.items()} for each in (steps, sums))
+        return rates, branches, round(sum(steps.values()) / passed, 1)
 
 
 def check(house: House, rates: Rates, naive: Naive) -> None:
-    steps, overall = naive.moved()
-    passed = house.stage.now() - naive.at
-    naive.at = house.stage.now()
-    sums = rates.measure()
-    assert sums == rates.sums()
-    slots = {slot.path: slot for slot in house.stage.slots()}
-    expected = {path: round(step / passed, 1) for path, step in steps.items()}
-    assert {path: rates.of(slot) for path, slot in slots.items()} == expected
-    assert rates.overall == round(overall / passed, 1)
-
-
-def add_up(house: House, rates: Rates) -> None:
-    """The sums are those of the rates of whoever is there now."""
-    sums, slots = rates.sums(), list(house.stage.slots())
-    for slot in slots:
-        below = sum(rates.of(each) for each in slots if f"{each.path}/".startswith(f"{slot.path}/"))
-        assert sums.get(slot.place, 0.0) == pytest.approx(below), slot.path
+    rates.measure()
+    each, sums, overall = naive.measure()
+    for slot in house.stage.slots():
+        assert rates.of(slot) == each[slot.place], slot.path
+        assert rates.sums.get(slot.place, 0.0) == sums[slot.place], slot.path
+    assert rates.overall == overall
+    assert house.stage.root is not None
+    assert rates.sums.get(house.stage.root.place, 0.0) == overall
 
 
 @pytest.mark.slow
@@ -86,9 +90,9 @@ def test_a_rate_is_what_was_handled_since_the_last_tick(seed: int, steps: list[t
             for what, detail in [*steps, ("wait", 10)]:
                 await step(house, what, detail)
                 await wait_all_tasks_blocked()
+                naive.see()
                 if what == "wait":
                     check(house, rates, naive)
-                add_up(house, rates)
 
     run_schedule(seed, main)
 

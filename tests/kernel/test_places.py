@@ -63,10 +63,8 @@ class Book:
             told = slot.statistics()
             assert (told.path, told.restarts) == (told.path, max(0, self.starts[told.path] - 1))
             assert (told.path, told.crashes) == (told.path, self.crashed[told.path])
-        families = [(above, slot) for above, children in house.stage.families() for slot in children]
-        assert sorted(slot.path for _, slot in families) == sorted(slot.path for slot in house.stage.slots())
-        for above, slot in families:
-            assert slot.path.rpartition("/")[0] == ("" if above is None else above.path)
+        for slot in house.stage.slots():
+            assert slot.place.around is (None if slot.supervisor is None else slot.supervisor.place)
         overall = house.stage.statistics()
         assert overall.restarts == self.again
         assert overall.crashes == len(self.crashes)

@@ -255,7 +255,7 @@ def test_a_picture_told_by_changes_is_the_picture_told_at_once(visit: Visit) -> 
                 nodes: [node("top/b", 4), node("top/c", 6)], gone: ["top/a"], stops: [], dead: [],
                 crashes: [] }, 0);
             once.hear(hello([node("top", 1), node("top/b", 4), node("top/c", 6)],
-                { "": [4, 5, 5], top: [1, 1], "top/b": [9, 4, 4], "top/c": [6, 6] }), 0);
+                { "": [4, 5, 5], top: [0, 1, 1], "top/b": [9, 4, 4], "top/c": [6, 6] }), 0);
             const plain = (picture) => JSON.stringify([[...picture.nodes], picture.children("top"),
                 [...picture.histories].map(([path, values]) => [path, [...values]]).sort()]);
             return [plain(told), plain(once)];

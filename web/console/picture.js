@@ -87,7 +87,8 @@ export class Picture {
     Object.assign(this, { interval, version, pid, started, totals, systems, stops, dead, crashes });
     this.nodes = new Map(nodes.map((node) => [node.path, node]));
     this.histories = new Map([["", filled(history[""] ?? [])]]);
-    for (const { path } of nodes) this.histories.set(path, filled(history[path] ?? []));
+    const nothing = (history[""] ?? []).map(() => 0);
+    for (const { path } of nodes) this.histories.set(path, filled(history[path] ?? nothing));
     this.#children = null;
   }
 
