@@ -9,6 +9,7 @@ from pathlib import Path
 ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "kernel": (("actors/kernel",), ("tests/kernel",)),
     "codec": (("codec",), ("tests/sidekick", "tests/judge", "tests/console", "tests/program", "tests/ipc")),
+    "console": (("actors/console",), ("tests/console",)),
     "agent": (("actors/agent",), ("tests/agent",)),
     "agent-codec": (("codec/agent",), ("tests/agent/codec",)),
     "agent-transports": (("transports/agent",), ("tests/transports/agent",)),
@@ -26,7 +27,8 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "sidekick": (("actors/sidekick",), ("tests/sidekick", "tests/transports/sidekick")),
     "troupe": (("troupe",), ("tests/troupe", "tests/program/commands")),
 }
-"""Where its sources are, and where its tests are. A folder inside another room's folder is no part of that room."""
+"""Where its sources are, and where its tests are. A folder inside another room's folder is no part of that room. What
+`systems/` wires together is tested by whole processes (tests/house), which no mutant reaches."""
 
 RECORDINGS = ("tests/program/commands/test_recording.py", "tests/program/commands/test_cut_recording.py")
 ALSO = {

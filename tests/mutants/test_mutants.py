@@ -241,6 +241,12 @@ def test_sources_have_tests_and_none_of_a_browser(imports: Imports, room: str) -
         assert not [test for test in near + others if test.startswith("tests/web/") or not (ROOT / test).is_file()]
 
 
+def test_every_source_is_in_a_room() -> None:
+    floors = ("actors", "codec", "program", "transports", "troupe")
+    every = {str(path.relative_to(ROOT)) for floor in floors for path in (ROOT / floor).rglob("*.py")}
+    assert every - {file for room in ROOMS for file in sources(ROOT, room)} == {"actors/__init__.py"}
+
+
 def test_a_folder_inside_another_rooms_folder_is_no_part_of_that_room() -> None:
     of = {
         "codec/judge/task.py": "codec",
