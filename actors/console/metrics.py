@@ -15,7 +15,7 @@ from actors.console.picture import Picture
 
 
 def exposition(picture: Picture) -> bytes:
-    registry = CollectorRegistry(auto_describe=False)
+    registry = CollectorRegistry()
     registry.register(_House(picture))
     ProcessCollector(registry=registry)
     PlatformCollector(registry=registry)
