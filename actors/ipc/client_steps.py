@@ -3,7 +3,7 @@
     state      means                                                   becomes
     NEW        accepted, and nothing published                         POLLING 1
     POLLING n  attempt n is under way                                  SUCCESS    its answer is a success
-                                                                       RETRYING n it is an error, or is overdue
+                                                                       RETRYING n it is an error, spoiled or overdue
                                                                        FAILING    so was the third, or no other can help
     RETRYING n attempt n has failed; its answer is to be taken away    POLLING n+1
                                                                        SUCCESS    its answer came late, and is one
@@ -16,8 +16,10 @@ Rules
     next attempt, which somebody saw begin before we could write that down.
   - In the contract's dialect, to take an error away asks for another attempt. A HEAD peer must have removed the request
     first, for until then it may still write, and the next attempt begins with the request published anew.
-  - An attempt that is overdue begins again with the request renamed into place anew: a peer may have missed it. So does
-    one whose response was spoiled and set aside: a HEAD peer does not look past such a response, nor write it again.
+  - After an attempt that is overdue, the next one begins with the request renamed into place anew: a peer may have
+    missed it. So it does after a response that was spoiled, and is set aside: a HEAD peer does not look past one.
+  - A spoiled response is an attempt, for the request may have been run. Otherwise a peer that writes nothing else would
+    be asked for ever.
   - What comes after the attempt's time, and before the next one was asked for, is still its answer.
 """
 
@@ -31,6 +33,7 @@ from codec.ipc import Dialect, Failure, Success
 
 MOST_ATTEMPTS = 3
 OVERDUE = "nobody answered in time"
+UNREADABLE = "the response could not be read"
 
 
 class State(enum.Enum):
@@ -103,17 +106,23 @@ Step = Journal | Publish | TakeAway | Record | SetAside | Wait | Over
 def next_step(row: Row, view: View, dialect: Dialect = Dialect.SPEC) -> Step:
     match row.state:
         case State.NEW:
+            if isinstance(view.response, Spoiled):  # it stood in the way before anything was asked for
+                return SetAside(view.response.identity, view.response.why)
             return Journal(replace(row, state=State.POLLING, attempt=1))
         case State.POLLING:
             return _polling(row, view, dialect)
         case State.RETRYING:
             there = view.response
-            if row.read is not None and isinstance(there, Answer | Spoiled) and there.identity == row.read:
+            if isinstance(there, Spoiled) and row.read in (there.identity, None):
+                return SetAside(there.identity, there.why)
+            if row.read is not None and isinstance(there, Answer) and there.identity == row.read:
                 return TakeAway(row.read)
             if row.read is None and isinstance(there, Answer) and not (dialect is Dialect.HEAD and view.request):
                 return Journal(_answered_late(row, there))
             return Journal(replace(row, state=State.POLLING, attempt=row.attempt + 1, read=None))
         case State.FAILING:
+            if isinstance(view.response, Spoiled) and view.response.identity == row.read:
+                return SetAside(view.response.identity, view.response.why)
             return Journal(replace(row, state=State.GAVE_UP)) if view.recorded else Record()
         case State.SUCCESS | State.GAVE_UP:
             return Over()
@@ -129,10 +138,10 @@ def _polling(row: Row, view: View, dialect: Dialect) -> Step:
         case Answer(identity, Failure() as failure):
             return Journal(_failed(row, failure, identity))
         case Spoiled(identity, why):
-            return SetAside(identity, why)
+            return Journal(_failed(row, Failure(f"{UNREADABLE}: {why}"), identity))
     if view.overdue:
         return Journal(_failed(row, Failure(OVERDUE), None))
-    asks_anew = bool(row.failures) and row.failures[-1].message == OVERDUE
+    asks_anew = bool(row.failures) and row.failures[-1].message.startswith((OVERDUE, UNREADABLE))
     is_due = view.published < row.attempt and (not view.request or asks_anew)
     if view.response is None and (is_due or view.cleared):
         return Publish()

@@ -8,7 +8,7 @@ import trio.testing
 
 from actors.ipc import adopting, flights
 from actors.ipc.accepting import LARGEST
-from actors.ipc.client_steps import OVERDUE, State
+from actors.ipc.client_steps import OVERDUE, UNREADABLE, State
 from actors.ipc.dossier import Dossier
 from actors.ipc.errand import ClientTerms, Errand, ErrandMeans
 from actors.ipc.given import TOO_LATE, BothFiles, Tray
@@ -744,16 +744,46 @@ def test_nothing_is_touched_before_a_head_peer_has_removed_its_request() -> None
     play(test, dialect=Dialect.HEAD)
 
 
-def test_a_torn_response_is_cleared_after_a_second_and_the_request_renamed_anew_in_the_same_attempt() -> None:
+def test_a_torn_response_is_an_attempt_and_is_cleared_and_the_request_renamed_anew() -> None:
     async def test(desk: Desk) -> None:
         await desk.submit(request("a"))
         await trio.sleep(1.0)
         desk.base.foreign_put(Tray.RESPONSES, "a", b'{"half')
-        await trio.sleep(3.0)
+        await trio.sleep(1.2)
+        assert (await desk.open("a")).shown == "retrying"
+        await trio.sleep(5.0)
         assert [call for call in desk.base.calls if not call.startswith("look")][-2:] == ["set aside a", "publish a"]
-        assert (await desk.open("a")).attempt == 1
+        dossier = await desk.open("a")
+        assert dossier.attempt == 2
+        assert [each.message[: len(UNREADABLE)] for each in dossier.row.failures] == [UNREADABLE]
 
     play(test, dialect=Dialect.HEAD)
+
+
+@pytest.mark.parametrize("dialect", [Dialect.SPEC, Dialect.HEAD])
+def test_a_peer_that_writes_nonsense_is_asked_three_times_and_its_request_is_over(dialect: Dialect) -> None:
+    """And nobody else waits for it longer."""
+
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("a"))
+        asked = 0
+        for _ in range(100):
+            await trio.sleep(1.0)
+            if desk.base.calls.count("publish a") > asked:
+                asked += 1
+                desk.base.foreign_put(Tray.RESPONSES, "a", b"[]")
+                if dialect is Dialect.HEAD:
+                    desk.base.foreign_drop(Tray.REQUESTS, "a")
+        (dossier,) = await desk.over("a")
+        assert (dossier.shown, asked) == ("gave up", 3)
+        record = await desk.base.read(Tray.FAILED, "a")
+        assert record is not None
+        copy = read_response(record, "a").outcome
+        assert isinstance(copy, Failure)
+        assert copy.message.startswith(UNREADABLE)
+        assert desk.base.calls.count("set aside a") == 3
+
+    play(test, dialect=dialect)
 
 
 # -- late answers

@@ -199,4 +199,5 @@ def test_every_request_ends_after_three_attempts_at_most_whatever_crashes(
             assert isinstance(copy, Failure)
             assert copy == last or copy.message.startswith(client_steps.OVERDUE)
             known = (BUSY, NEVER, Failure(client_steps.OVERDUE), Failure(server_steps.POISON, permanent=True))
-            assert all(failure in known for failure in row.failures)
+            told = [each for each in row.failures if not each.message.startswith(client_steps.UNREADABLE)]
+            assert all(failure in known for failure in told)  # the others: the server died while it wrote

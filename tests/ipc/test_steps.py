@@ -5,6 +5,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -230,7 +231,32 @@ def test_every_request_ends_after_three_attempts_at_most_whatever_happens_meanwh
         assert len(row.failures) == client.MOST_ATTEMPTS or last.permanent
         assert folder.failed == last
         known = [*theirs.given, Failure(client.OVERDUE), Failure(server.POISON, permanent=True)]
-        assert all(failure in known for failure in row.failures)
+        told = [failure for failure in row.failures if not failure.message.startswith(client.UNREADABLE)]
+        assert all(failure in known for failure in told)
+    assert not isinstance(folder.response, Spoiled)
+
+
+@pytest.mark.parametrize("dialect", [Dialect.SPEC, Dialect.HEAD])
+@pytest.mark.parametrize("dies", [False, True])
+def test_a_peer_that_answers_nothing_but_nonsense_is_asked_three_times(dialect: Dialect, dies: bool) -> None:
+    """Also by a client end that dies after each step but the last."""
+    folder = Folder()
+    ours = ClientEnd(folder, dialect)
+    asked = 0
+    for _ in range(200):
+        if not ours.step() and ours.row.is_over:
+            break
+        if dies and not ours.recorded:
+            ours.crash()
+        if folder.request and folder.response is None and ours.row.state is State.POLLING and asked < ours.row.attempt:
+            asked += 1
+            folder.request = dialect is Dialect.SPEC
+            folder.response = Spoiled(Identity(next(numbers), 0), "it is not JSON")
+    assert asked == client.MOST_ATTEMPTS
+    assert ours.row.state is State.GAVE_UP
+    assert ours.row.failures == (Failure(f"{client.UNREADABLE}: it is not JSON"),) * client.MOST_ATTEMPTS
+    assert len(folder.set_aside) == client.MOST_ATTEMPTS
+    assert folder.response is None
 
 
 @given(st.lists(st.sampled_from(["client", "server", "end"]), max_size=40), st.lists(OUTCOMES, max_size=4))
@@ -275,11 +301,45 @@ def test_an_answer_that_comes_late_is_the_answer_until_the_next_attempt_is_asked
         )
 
 
-def test_what_a_head_peer_left_torn_is_cleared_and_the_request_renamed_anew_in_the_same_attempt() -> None:
-    row = client.Row("r", State.POLLING, 1)
+@pytest.mark.parametrize("dialect", [Dialect.SPEC, Dialect.HEAD])
+def test_what_a_peer_left_torn_is_an_attempt_and_is_cleared_and_the_request_renamed_anew(dialect: Dialect) -> None:
+    def step(row: client.Row, view: client.View) -> client.Step:
+        return client.next_step(row, view, dialect)
+
     left = client.View(request=True, response=Spoiled(Identity(1, 1), "it is not JSON"), published=1)
-    assert client.next_step(row, left, Dialect.HEAD) == SetAside(Identity(1, 1), "it is not JSON")
-    assert client.next_step(row, replace(left, response=None, cleared=True), Dialect.HEAD) == client.Publish()
+    row = client.Row("r", State.POLLING, 1)
+    failed = client.Row("r", State.RETRYING, 1, (Failure(f"{client.UNREADABLE}: it is not JSON"),), Identity(1, 1))
+    assert step(row, left) == client.Journal(failed)
+    assert step(failed, left) == SetAside(Identity(1, 1), "it is not JSON")
+    again = replace(failed, state=State.POLLING, attempt=2, read=None)
+    cleared = replace(left, response=None)
+    assert step(failed, cleared) == client.Journal(again)
+    assert step(again, cleared) == client.Publish()
+    assert step(again, replace(cleared, published=2)) == Wait()
+    last = replace(failed, state=State.FAILING, attempt=3)
+    assert step(last, left) == SetAside(Identity(1, 1), "it is not JSON")
+    assert step(last, cleared) == client.Record()
+
+
+@pytest.mark.parametrize("dialect", [Dialect.SPEC, Dialect.HEAD])
+def test_what_is_completed_while_the_next_attempt_rests_is_its_answer(dialect: Dialect) -> None:
+    """A peer that writes in place may have rested longer than we wait for the rest of a torn response."""
+    failed = client.Row("r", State.RETRYING, 1, (Failure(f"{client.UNREADABLE}: torn"),), Identity(1, 1))
+    whole = client.View(request=False, response=Answer(Identity(1, 2), Success("done")))
+    again = replace(failed, state=State.POLLING, attempt=2, read=None)
+    assert client.next_step(failed, whole, dialect) == client.Journal(again)
+    over = replace(again, state=State.SUCCESS, success=Success("done"))
+    assert client.next_step(again, whole, dialect) == client.Journal(over)
+
+
+@pytest.mark.parametrize("state", [State.NEW, State.RETRYING])
+def test_what_stands_in_the_way_while_nothing_was_asked_for_is_set_aside_and_no_attempt(state: State) -> None:
+    row = client.Row("r", state, 1, (Failure(client.OVERDUE),)) if state is State.RETRYING else client.Row("r")
+    there = client.View(request=True, response=Spoiled(Identity(1, 1), "it is a folder"))
+    assert client.next_step(row, there) == SetAside(Identity(1, 1), "it is a folder")
+    cleared = replace(row, state=State.POLLING, attempt=row.attempt + 1)
+    assert client.next_step(row, replace(there, response=None)) == client.Journal(cleared)
+    assert client.next_step(cleared, replace(there, response=None, cleared=True)) == client.Publish()
 
 
 def test_what_kills_the_server_is_begun_three_times_and_then_answered() -> None:
