@@ -49,6 +49,9 @@ class Seen(Protocol):
     def error(self) -> Failure | None: ...
     @property
     def is_gone(self) -> bool: ...
+    @property
+    def is_copy(self) -> bool:
+        """It has failed, and perhaps not for the last time."""
 
 
 class Clerk(Protocol):

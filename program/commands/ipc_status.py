@@ -26,6 +26,8 @@ from program.trouble import WENT_WRONG, Trouble
 
 EVERY = 0.5
 """Seconds between two looks."""
+MOST_AWAY = 10.0
+"""Seconds for which a server that was there may be away, before who waits for the end of all requests is told."""
 _OVER = ("success", "gave up", "cancelled")
 _UP_AND_CLEAR, _HIDE, _SHOW = "\x1b[{}A\x1b[J", "\x1b[?25l", "\x1b[?25h"
 
@@ -40,7 +42,8 @@ def show_status(deed: ShowStatus, clerk: Clerk, out: TextIO, err: TextIO) -> int
         fields |= {"failed": progress.failed, "server": totals}
         streams.show(msgspec.json.encode(fields).decode() + "\n", out)
     else:
-        streams.show("\n".join([f"{clerk.base}: {summary(progress)}", *_facts(totals, why)]) + "\n", out)
+        facts = [] if totals is None else _facts(totals, why)
+        streams.show("\n".join([f"{clerk.base}: {summary(progress)}", *facts]) + "\n", out)
         if why:
             streams.say(f"troupe: {printable(why)}. This is from the names of the files\n", err)
     return WENT_WRONG if progress.failed else 0
@@ -51,11 +54,13 @@ def watch(deed: WatchDesk, clerk: Clerk, out: TextIO | None = None) -> int:
     out = out or sys.stdout
     live = is_terminal(out)
     began, first, before, drawn = time.monotonic(), None, "", 0
+    there: float | None = None  # when the server was last there
     try:
         with tidily():
             streams.show(_HIDE if live else "", out)
             while True:
                 totals, progress, why = _look(clerk)
+                there = there if totals is None else time.monotonic()
                 first = progress.over if first is None else first
                 since = max(0, progress.over - first)
                 seen = Progress(progress.total, progress.succeeded, progress.failed, time.monotonic() - began, since)
@@ -68,7 +73,7 @@ def watch(deed: WatchDesk, clerk: Clerk, out: TextIO | None = None) -> int:
                 elif summary(progress) != before:
                     streams.show(f"{summary(progress)}\n", out)
                     before = summary(progress)
-                if deed.until_done and progress.over >= progress.total:
+                if deed.until_done and _all_are_over(totals, progress, there):
                     return WENT_WRONG if progress.failed else 0
                 time.sleep(EVERY)
     except EndedBySignal:
@@ -78,6 +83,19 @@ def watch(deed: WatchDesk, clerk: Clerk, out: TextIO | None = None) -> int:
 
 
 # -- all of them
+
+
+def _all_are_over(totals: DeskTotals | None, progress: Progress, there: float | None) -> bool:
+    """`there`: when the server was last there, if it was while we looked. The names of the files do not tell then: in
+    the HEAD dialect a request between two attempts has no file. Raises Trouble if it stays away."""
+    if totals is not None or there is None:
+        return progress.over >= progress.total
+    if time.monotonic() - there <= MOST_AWAY:
+        return False
+    raise Trouble(
+        "The server has gone, and only it knows which requests are over. They are kept; start it again, and they go on",
+        code=WENT_WRONG,
+    )
 
 
 def _look(clerk: Clerk) -> tuple[DeskTotals | None, Progress, str]:
@@ -110,9 +128,10 @@ def _why_not_all(totals: DeskTotals) -> str:
 
 
 def _facts(totals: DeskTotals | None, why: str, width: int = 10_000) -> list[str]:
-    """`why`: the server does not know how many stand where."""
+    """`why`: the server does not know how many stand where, or it is not there."""
     if totals is None:
-        return []
+        text = f"{printable(why)}. This is from the names of the files"
+        return [text if len(text) <= width else f"{text[: width - 1]}…"]
     states = [f"{totals.by_state[state]:,} {state}" for state in STATES if totals.by_state.get(state)]
     lines = [", ".join(states)] if states and not why else []
     if totals.running:
@@ -157,15 +176,16 @@ def _from_files(name: str, json: bool, clerk: Clerk, out: TextIO) -> int:
         case Success(data):
             state, said = "success", {"data": data}
         case Failure(message):
-            state, said = "gave up", {"error": message}
+            state, said = "failed" if seen.is_copy else "gave up", {"error": message}
         case None:
             state, said = "under way", {"error": seen.error.message} if seen.error else {}
     if json:
         streams.show(msgspec.json.encode({"id": name, "state": state, **said}).decode() + "\n", out)
     else:
         last = f": {printable(str(said['error']))}" if "error" in said else ""
-        streams.show(f"{name}: {state}{last}\n", out)
-    return WENT_WRONG if state == "gave up" else 0
+        unsure = " (only a running server knows whether it is tried again)" if seen.is_copy else ""
+        streams.show(f"{name}: {state}{last}{unsure}\n", out)
+    return WENT_WRONG if isinstance(seen.outcome, Failure) else 0
 
 
 def _told(detail: RequestDetail) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 
 import trio
 
-from codec.ipc import Failure, Request, write_request
+from codec.ipc import Failure, Outcome, Request, Success, write_request
 from codec.ipc.desk import DeskTotals, EditorOrder, Handled, RequestDetail, Selection
 from troupe.ipc.arrivals import POLL_SECONDS, RESCAN_SECONDS, Arrivals, FileWatch
 from troupe.ipc.dropping import Dropping
@@ -33,6 +33,7 @@ FEW = 8
 JOURNAL_STEPS = (0.0, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 0.6)
 """Seconds before the server is asked again: it writes its journal after the file that we have seen."""
 MOST_WITHDRAWN = 10_000
+MOST_DROPPED = 100_000
 PRESENCE_SECONDS = 1.0
 SERVER_COMMAND = "troupe --set ipc.enabled=true"
 
@@ -64,6 +65,8 @@ class Desk(AnyDesk):
         self._arrivals = Arrivals(self.folder, rescan=rescan, poll=poll)
         self._threads = trio.CapacityLimiter(THREADS)
         self._withdrawn: dict[str, None] = {}
+        self._dropped: dict[str, float] = {}
+        """When the last that this desk has submitted were, by the clock on the wall."""
         self._presence: tuple[float, str | None] = (float("-inf"), None)
 
     def close(self) -> None:
@@ -117,10 +120,13 @@ class Desk(AnyDesk):
         contents = {each.id: write_request(each) for each in together.values()}
         self._arrivals.expect(contents)
         fates: dict[str, OSError | None] = {}
+        began = time.time()
         try:
             fates = await self._dropping.drop(contents)
         finally:
             self._arrivals.expect_no_more(each for each in contents if each not in fates or fates[each] is not None)
+        self._dropped.update((each, began) for each, fate in fates.items() if fate is None)
+        _forget_oldest(self._dropped, MOST_DROPPED)
         there = [each for each in together.values() if isinstance(fates[each.id], FileExistsError)]
         for name, fate in fates.items():
             if fate is not None and not isinstance(fate, FileExistsError):
@@ -198,17 +204,33 @@ class Desk(AnyDesk):
             return told(detail) if detail is not None else None
         if sight.outcome is None:
             return None
+        if sight.is_put_away:
+            return self._put_away(id, sight, sight.outcome)
         is_failure = isinstance(sight.outcome, Failure)
         if not is_failure and self._history == "failed":
             return result_of(id, sight.outcome, sight.at, asked=sight.asked)
         detail = self._settled(id)
         if detail is None:
-            return result_of(id, sight.outcome, sight.at, asked=sight.asked)
+            return None if sight.is_copy else result_of(id, sight.outcome, sight.at, asked=sight.asked)
         if is_failure and detail.fact.state not in OVER:  # an editor's copy of an attempt that is not the last
             return None
         if detail.fact.state == "cancelled":
             return told(detail)
+        if is_failure and detail.fact.state == "success":  # a later attempt was, while the server was asked
+            sight = self.folder.look(id)
+        if not isinstance(sight.outcome, Success) and detail.fact.state == "success":
+            return told(detail)
+        assert sight.outcome is not None
         return result_of(id, sight.outcome, sight.at, detail)
+
+    def _put_away(self, id: str, sight: Sight, outcome: Outcome) -> Result | None:  # noqa: A002
+        """What the archive has is the answer to an earlier request of this id, if there is another one under way."""
+        detail = self._asked(id)
+        if detail is not None:
+            return told(detail)
+        if sight.at < self._dropped.get(id, float("-inf")):
+            return None
+        return result_of(id, outcome, sight.at, asked=sight.asked)
 
     def _settled(self, id: str) -> RequestDetail | None:  # noqa: A002
         """What the server knows, once it has noted what we have seen."""
@@ -243,9 +265,17 @@ class Desk(AnyDesk):
         if why is not None:
             if sight.is_gone:
                 why = f"Its file was taken away, and nobody is at the desk who could say why. Submit {id} again"
-            elif sight.error is not None:
-                why = f"It was answered with an error ({sight.error.message}). {why}"
+            elif (error := sight.error or sight.outcome) is not None and isinstance(error, Failure):
+                why = f"It was answered with an error ({error.message}). {why}"
             raise NobodyAtTheDesk(f"The request {id} is not over. {why}")
+        if sight.is_copy and isinstance(sight.outcome, Failure):
+            try:
+                await self._in_thread(partial(self.office.detail, id))
+            except DeskError as trouble:
+                failed = f"The request {id} has failed ({sight.outcome.message})"
+                raise NobodyAtTheDesk(
+                    f"{failed}, and only its server knows whether it tries again: {trouble}"
+                ) from None
 
     def _who_is_missing(self) -> str | None:
         present = self.folder.present()
@@ -281,13 +311,17 @@ class Desk(AnyDesk):
             if sight.outcome is None and not sight.is_gone and self.folder.withdraw(each):
                 self._withdrawn[each] = None
                 cancelled.append(each)
-        while len(self._withdrawn) > MOST_WITHDRAWN:
-            del self._withdrawn[next(iter(self._withdrawn))]
+        _forget_oldest(self._withdrawn, MOST_WITHDRAWN)
         return cancelled
 
     async def _in_thread(self, call: Callable[[], T]) -> T:
         """Left behind, if we are cancelled: a disk may hang."""
         return await trio.to_thread.run_sync(call, abandon_on_cancel=True, limiter=self._threads)
+
+
+def _forget_oldest(known: dict[str, T], most: int) -> None:
+    while len(known) > most:
+        del known[next(iter(known))]
 
 
 def _ask_the_same(one: Request, other: Request) -> bool:

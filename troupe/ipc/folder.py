@@ -2,8 +2,8 @@
 
     requests/ID.json     is there already, and asks for the same: it is the same request
     responses/ID.json    a success ends the request; an error does not, for the server's client end tries again
-    failed/ID.json       ends it, unless the server says that it is still trying: an editor of the HEAD dialect copies
-                         every failed attempt there
+    failed/ID.json       ends it, but not in the HEAD dialect, whose editors copy every failed attempt there: then only
+                         the server knows whether it is still trying
     archive/DAY/ID/      where both are, once the request has been put away
     state/*.lock         who is at the desk
 
@@ -25,6 +25,7 @@ from typing import NamedTuple
 from codec.ipc import (
     BadRequest,
     BadResponse,
+    Dialect,
     Failure,
     Outcome,
     Request,
@@ -76,6 +77,19 @@ class Sight:
     """While it goes on: the error that stands in responses/."""
     is_gone: bool = False
     """There is no file of it."""
+    is_copy: bool = False
+    """It has failed, and perhaps not for the last time: it is a copy of an editor's answer."""
+    is_put_away: bool = False
+    """It is in the archive. There may be a newer request of its id, whose files are not there at the moment."""
+
+
+class _Answered(NamedTuple):
+    """What a file says."""
+
+    outcome: Outcome
+    at: float
+    """When it was written."""
+    dialect: Dialect
 
 
 class TakesLonger(Exception):
@@ -249,13 +263,14 @@ class DeskFolder:
     def _seen(self, visit: _Visit, id: str, name: str, short: int | None = None) -> Sight | None:  # noqa: A002
         """None: it has no request, and no error stands there."""
         answer = self._outcome(visit, RESPONSES, name, id, short)
-        if answer is not None and isinstance(answer[0], Success):
-            return Sight(*answer, self._when(visit, REQUESTS, name))
+        if answer is not None and isinstance(answer.outcome, Success):
+            return Sight(answer.outcome, answer.at, self._when(visit, REQUESTS, name))
         record = self._outcome(visit, FAILED, name, id, short)
-        if record is not None and isinstance(record[0], Failure):
-            return Sight(*record, self._when(visit, REQUESTS, name))
-        if answer is not None and isinstance(answer[0], Failure):
-            return Sight(None, error=answer[0])
+        if record is not None and isinstance(record.outcome, Failure):
+            is_copy = record.dialect is Dialect.HEAD and not record.outcome.permanent
+            return Sight(record.outcome, record.at, self._when(visit, REQUESTS, name), is_copy=is_copy)
+        if answer is not None and isinstance(answer.outcome, Failure):
+            return Sight(None, error=answer.outcome)
         return None if self._when(visit, REQUESTS, name) is None else Sight(None)
 
     def has_request(self, id: str) -> bool:  # noqa: A002
@@ -271,18 +286,19 @@ class DeskFolder:
         return over | (wanted - over - self._names(REQUESTS))
 
     def counts(self) -> tuple[int, int, int]:
-        """Requests; those of them that have an answer; those of them that failed."""
-        requests = self._names(REQUESTS)
-        failed = self._names(FAILED) & requests
-        return len(requests), len(self._names(RESPONSES) & requests - failed), len(failed)
+        """Requests; those of them that have an answer; those of them that failed. A HEAD editor takes a request away
+        when it has answered it."""
+        requests, answered, failed = map(self._names, (REQUESTS, RESPONSES, FAILED))
+        return len(requests | answered | failed), len(answered - failed), len(failed)
 
     def _put_away(self, id: str) -> Sight | None:  # noqa: A002
         for day in sorted(self._rooted.folders((ARCHIVE,)), reverse=True):
             for name, is_record in (("response.json", False), ("failed.json", True)):
                 data = self._content((ARCHIVE, day, id, name))
                 found = None if data is None else _read(data, id)
-                if found is not None and isinstance(found[0], Failure) == is_record:
-                    return Sight(*found, self._written((ARCHIVE, day, id, "request.json")))
+                if found is not None and isinstance(found.outcome, Failure) == is_record:
+                    asked = self._written((ARCHIVE, day, id, "request.json"))
+                    return Sight(found.outcome, found.at, asked, is_put_away=True)
         return None
 
     def _outcome(
@@ -292,7 +308,7 @@ class DeskFolder:
         name: str,
         id: str,  # noqa: A002
         short: int | None,
-    ) -> tuple[Outcome, float] | None:
+    ) -> _Answered | None:
         """None: there is nothing that can be read, or not yet."""
         with self._nothing_is_no_trouble():
             return _read(visit.read(room, name, short), id)
@@ -405,12 +421,13 @@ def _whole(file: int, size: int) -> bytes:
     return data
 
 
-def _read(written: tuple[bytes, float], id: str) -> tuple[Outcome, float] | None:  # noqa: A002
-    """With when it was written. None: it cannot be read, or not yet."""
+def _read(written: tuple[bytes, float], id: str) -> _Answered | None:  # noqa: A002
+    """None: it cannot be read, or not yet."""
     try:
-        return read_response(written[0], id).outcome, written[1]
+        response = read_response(written[0], id)
     except BadResponse:
         return None
+    return _Answered(response.outcome, written[1], response.dialect)
 
 
 def _stands(name: str, here: int) -> bool:

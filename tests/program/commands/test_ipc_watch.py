@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codec.ipc import Failure
 from codec.ipc.desk import DeskTotals
 from program.clerk import ServerAway
 from program.commands import ipc_status
-from program.commands.ipc_status import EVERY, show_status, watch
+from program.commands.ipc_status import EVERY, MOST_AWAY, show_status, watch
 from program.ipc_arguments import ShowStatus, WatchDesk
 from program.trouble import Trouble
 
@@ -124,6 +125,50 @@ def test_a_server_that_does_not_know_of_all_requests_is_not_believed_that_all_ar
     monkeypatch.setattr(ipc_status, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda _: None))
     assert watch(WatchDesk(until_done=True), clerk, io.StringIO()) == 1
     assert not list(counts)
+
+
+@pytest.mark.parametrize("comes_back", [False, True])
+def test_who_waits_for_the_end_of_all_is_told_when_the_server_stays_away(
+    base: Path, monkeypatch: pytest.MonkeyPatch, comes_back: bool
+) -> None:
+    """It is not taken for their end, whatever the names of the files say."""
+    now = 0.0
+
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+
+    def totals() -> DeskTotals:
+        if now >= 3.0 and not (comes_back and now >= 9.0):
+            raise ServerAway("No server is running there")
+        return DeskTotals(by_state={"retrying": 3} if now < 12.0 else {"success": 3})
+
+    out = io.StringIO()
+    clerk: Any = SimpleNamespace(base=base, totals=totals, counts=lambda: (0, 0, 0))
+    monkeypatch.setattr(ipc_status, "time", SimpleNamespace(monotonic=lambda: now, sleep=sleep))
+    monkeypatch.setattr(ipc_status, "is_terminal", lambda _: True)
+    monkeypatch.setenv("COLUMNS", "100")
+    if comes_back:
+        assert watch(WatchDesk(until_done=True), clerk, out) == 0
+    else:
+        with pytest.raises(Trouble, match="The server has gone") as told:
+            watch(WatchDesk(until_done=True), clerk, out)
+        assert told.value.code == 1
+    assert now == (12.0 if comes_back else 3.0 - EVERY + MOST_AWAY + EVERY)
+    assert "No server is running there. This is from the names of the files\n" in out.getvalue()
+
+
+@pytest.mark.parametrize("by_head", [False, True])
+def test_status_of_one_that_a_head_editor_has_failed_says_that_only_the_server_knows(base: Path, by_head: bool) -> None:
+    def detail(_id: str) -> Any:
+        raise ServerAway("nobody is there")
+
+    seen = SimpleNamespace(outcome=Failure("busy"), error=None, is_gone=False, is_copy=by_head)
+    clerk: Any = SimpleNamespace(base=base, detail=detail, look=lambda _: seen)
+    out = io.StringIO()
+    assert show_status(ShowStatus("r1", json=False), clerk, out, io.StringIO()) == 1
+    unsure = "r1: failed: busy (only a running server knows whether it is tried again)\n"
+    assert out.getvalue() == (unsure if by_head else "r1: gave up: busy\n")
 
 
 def test_a_server_at_an_empty_folder_is_believed(base: Path) -> None:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -19,13 +20,13 @@ import pytest
 import trio
 import trio.testing
 
-from codec.ipc import Failure, Request, Success, file_of, read_request, write_request, write_response
+from codec.ipc import Dialect, Failure, Request, Success, file_of, read_request, write_request, write_response
 from tests.patience import PATIENCE
 from tests.troupe.ipc.peer import Peer, at_the_desk
 from transports.folder.drafts import rename_new
 from transports.folder.inotify import FolderEvent
 from transports.folder.waitless import open_at_once
-from troupe.ipc import Desk, DeskError, IdTaken, NobodyAtTheDesk, NoServer, NoSuchRequest, Result, folder
+from troupe.ipc import Desk, DeskError, IdTaken, NobodyAtTheDesk, NoServer, NoSuchRequest, NotYet, Result, folder
 from troupe.ipc.desk import JOURNAL_STEPS, PRESENCE_SECONDS
 from troupe.ipc.tickets import Ticket
 
@@ -203,8 +204,8 @@ async def test_without_a_server_an_attempt_lasted_from_its_request_to_its_answer
 
 @pytest.mark.parametrize("outcome", [Success({"n": 2}), Failure("busy")], ids=["a success", "a failure"])
 async def test_what_has_been_put_away_is_still_found_on_its_last_day(base: Path, outcome: Success | Failure) -> None:
-    async with desk_of(base) as desk:
-        ticket = await desk.submit("echo", id="r1")
+    async with desk_of(base) as other, desk_of(base) as desk:
+        await other.submit("echo", id="r1")
         content = (base / "requests" / "r1.json").read_bytes()
         (base / "requests" / "r1.json").unlink()
         for number, day in enumerate(("2026-01-30", "2026-02-01", "2026-01-31")):
@@ -219,10 +220,30 @@ async def test_what_has_been_put_away_is_still_found_on_its_last_day(base: Path,
             (there / name).write_bytes(write_response("r1", answer))
             os.utime(there / "request.json", (1_000.0 + number, 1_000.0 + number))
             os.utime(there / name, (1_007.0 + number, 1_007.0 + number))
-        result = await ticket.wait()
+        result = await desk.wait("r1")
         assert (result.data, result.error) == (({"n": 2}, "") if isinstance(outcome, Success) else (None, "busy"))
         (attempt,) = result.attempts
         assert (attempt.began, attempt.ended) == (1_001.0, 1_008.0)
+
+
+async def test_what_has_been_put_away_before_is_no_answer_to_what_was_submitted_since(base: Path) -> None:
+    """Between two attempts a HEAD editor has neither its request nor an answer there."""
+    there = base / "archive" / "2026-01-30" / "r1"
+    async with desk_of(base) as desk:
+        ticket = await desk.submit("echo", {"n": 1}, id="r1")
+        for each in (there.parent.parent, there.parent, there):
+            each.mkdir(mode=0o700)
+        archived = there / "response.json"
+        archived.write_bytes(write_response("r1", Success("old"), (Dialect.HEAD,)))
+        os.utime(archived, (1_007.0, 1_007.0))
+        (base / "requests" / "r1.json").unlink()
+        with pytest.raises(NotYet):
+            await ticket.wait(0.2)
+        put(base, "responses", "r1", Success("new"))
+        assert (await ticket.wait()).data == "new"
+        archived.write_bytes((base / "responses" / "r1.json").read_bytes())
+        (base / "responses" / "r1.json").unlink()
+        assert (await ticket.wait()).data == "new"
 
 
 async def test_who_waits_where_nobody_is_is_told_so_and_the_request_is_kept(base: Path) -> None:
@@ -541,7 +562,7 @@ async def test_a_journal_that_does_not_know_a_request_yet_is_asked_at_these_time
 ) -> None:
     monkeypatch.setattr(folder.DeskFolder, "present", lambda _: folder.Attendance(server=True, client=True))
     slept = list[float]()
-    monkeypatch.setattr("troupe.ipc.desk.time", SimpleNamespace(sleep=slept.append))
+    monkeypatch.setattr("troupe.ipc.desk.time", SimpleNamespace(sleep=slept.append, time=time.time))
     async with desk_of(base) as desk:
         await desk.submit("echo", id="r1")
         desk.office = Mock(detail=Mock(return_value=None), is_there=True)
