@@ -126,7 +126,7 @@ class Accepting:
                 )
                 continue
             ids.append(id)
-            if known is None and (before is None or before.fingerprint != request.fingerprint):
+            if known is None and (before is None or before.cancelled or before.fingerprint != request.fingerprint):
                 dossier = reopened(request, content, now, "submitted", before, up)
                 fresh[id] = dossier if before is None else replace(dossier, stale=True)
         return Handled(ids=tuple(ids), refused=refused)

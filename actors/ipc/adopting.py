@@ -254,7 +254,7 @@ class Adopting:
         """None: nothing is to be done about it."""
         found, now, up = files.request, self._means.wall(), self._means.uptime()
         if isinstance(found, Asked):
-            if over is not None and over.fingerprint == found.request.fingerprint:
+            if over is not None and over.fingerprint == found.request.fingerprint and not over.cancelled:
                 if not self._has_another_answer(over, files):
                     return None
                 del self._unsure[id]

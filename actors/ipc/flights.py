@@ -94,9 +94,10 @@ class Flights:
             if dossier is None:
                 self._on_none(id)
             elif flight.wanted:
+                begun, first = dossier, iter([files])  # of one that is started again, it is old
                 spec = ChildSpec(
                     id,
-                    partial(Errand, self._means, dossier, files),
+                    lambda: Errand(self._means, begun, next(first, None)),
                     restart=Restart.TRANSIENT,
                     mailbox=partial(Mailbox, 4, Overflow.DROP_NEWEST),
                     unread_is_lost=False,  # news of a request that has just ended

@@ -174,6 +174,7 @@ async def live(
 @settings(max_examples=plenty(50), deadline=None)
 @example(0, Dialect.SPEC, 1, 1, [(n, "client dies") for n in range(12)], [BUSY, BUSY, DONE])
 @example(0, Dialect.HEAD, 1, 1, [(n, "client dies") for n in range(12)], [BUSY, BUSY, DONE])
+@example(0, Dialect.HEAD, 1, 2, [(17, "errand dies")], [DONE])
 def test_every_request_ends_after_three_attempts_at_most_whatever_crashes(
     seed: int,
     dialect: Dialect,

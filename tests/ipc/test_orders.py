@@ -15,7 +15,7 @@ from actors.ipc.given import Tray
 from actors.ipc.journal import ClientJournal
 from actors.ipc.orders import MOST_WAITING, DeskOrder, Orders
 from actors.kernel import MailboxFull
-from codec.ipc import Dialect, write_response
+from codec.ipc import Dialect, write_request, write_response
 from codec.ipc.desk import Handled, Selection
 from tests.ipc.client_kit import BUSY, DONE, NEVER, Desk, in_turn, play, request
 from tests.ipc.paper import STUCK, PaperBase
@@ -118,6 +118,29 @@ def test_a_cancelled_request_is_withdrawn_and_can_be_requeued() -> None:
         assert (last["r0"], last["r1"]) == ("polling", "cancelled")
 
     play(test, terms=ClientTerms(in_flight=3))
+
+
+@pytest.mark.parametrize("dropped", [False, True])
+@pytest.mark.parametrize("dialect", [Dialect.SPEC, Dialect.HEAD])
+def test_what_was_cancelled_and_is_asked_for_again_begins_anew(dropped: bool, dialect: Dialect) -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("a"))
+        await trio.sleep(1.0)
+        assert (await desk.cancel(ids=("a",))).ids == ("a",)
+        await trio.sleep(1.0)
+        if dropped:
+            desk.base.foreign_put(Tray.REQUESTS, "a", write_request(request("a")))
+        else:
+            assert (await desk.submit(request("a"))).ids == ("a",)
+        await trio.sleep(1.0)
+        assert not (await desk.open("a")).cancelled
+        desk.base.foreign_put(Tray.RESPONSES, "a", write_response("a", DONE, (dialect,)))
+        if dialect is Dialect.HEAD:
+            desk.base.foreign_drop(Tray.REQUESTS, "a")
+        (dossier,) = await desk.over("a")
+        assert (dossier.shown, dossier.cancelled) == ("success", False)
+
+    play(test, dialect=dialect)
 
 
 def test_what_was_answered_before_it_could_be_cancelled_is_a_success() -> None:

@@ -4,6 +4,7 @@ It works on the files alone. A running server is asked, if there is one, for wha
 what was cancelled. It may come and go.
 """
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -125,7 +126,9 @@ class Desk(AnyDesk):
             fates = await self._dropping.drop(contents)
         finally:
             self._arrivals.expect_no_more(each for each in contents if each not in fates or fates[each] is not None)
-        self._dropped.update((each, began) for each, fate in fates.items() if fate is None)
+        for each in (each for each, fate in fates.items() if fate is None):
+            self._dropped[each] = began
+            self._withdrawn.pop(each, None)
         _forget_oldest(self._dropped, MOST_DROPPED)
         there = [each for each in together.values() if isinstance(fates[each.id], FileExistsError)]
         for name, fate in fates.items():
@@ -228,7 +231,7 @@ class Desk(AnyDesk):
         detail = self._asked(id)
         if detail is not None:
             return told(detail)
-        if sight.at < self._dropped.get(id, float("-inf")):
+        if sight.at < self._dropped.get(id, -math.inf):
             return None
         return result_of(id, outcome, sight.at, asked=sight.asked)
 
@@ -240,9 +243,13 @@ class Desk(AnyDesk):
             detail = self._asked(id)
             if detail is None and not self._will_be_known(id):
                 break
-            if detail is not None and detail.fact.state in OVER:
-                break
-        return detail
+            if detail is not None and detail.fact.state in OVER and not self._is_asked_again(detail):
+                return detail
+        return None if detail is None or self._is_asked_again(detail) else detail
+
+    def _is_asked_again(self, detail: RequestDetail) -> bool:
+        """It was cancelled, which takes its file away, and submitted once more: the server has yet to see that."""
+        return detail.fact.state == "cancelled" and self.folder.has_request(detail.fact.id)
 
     def _will_be_known(self, id: str) -> bool:  # noqa: A002
         """The client end has yet to journal it: it stands in the folder, and the server does not know it."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -143,6 +144,20 @@ async def test_a_copy_in_failed_is_the_end_only_if_the_server_says_so(
     assert [each.error for each in ended] == (["busy"] if state == "gave up" else [])
 
 
+@pytest.mark.parametrize("history", ["all", "failed"])
+async def test_what_was_cancelled_and_submitted_again_has_the_answer_to_that(
+    tmp_path: Path, start: Start, history: Any
+) -> None:
+    """The server may have yet to see that it was."""
+    start().state = "cancelled"
+    base = tmp_path / "base"
+    async with Desk(base, state=tmp_path, history=history) as desk:
+        await desk.submit("echo", id="r1")
+        (base / "responses" / "r1.json").write_bytes(write_response("r1", Success(8)))
+        result = await desk.wait("r1")
+        assert (result.ok, result.data, result.cancelled) == (True, 8, False)
+
+
 async def test_of_a_later_attempt_that_succeeds_while_the_server_is_asked_the_success_is_told(
     tmp_path: Path, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,6 +231,7 @@ async def test_what_was_cancelled_stays_so_whatever_answer_came_too_late(
         await desk.submit("echo", id="r1")
         room = "responses" if isinstance(answer, Success) else "failed"
         (base / room / "r1.json").write_bytes(write_response("r1", answer))
+        (base / "requests" / "r1.json").unlink()
         result = await desk.wait("r1")
     assert result.cancelled == (state == "cancelled")
     assert result.ok == (state == "success")
