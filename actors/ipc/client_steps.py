@@ -15,7 +15,8 @@ Rules
   - A response is taken away only if it is the one that the journal knows. Another one in its place is the answer to the
     next attempt, which somebody saw begin before we could write that down.
   - In the contract's dialect, to take an error away asks for another attempt. A HEAD peer must have removed the request
-    first, for until then it may still write, and the next attempt begins with the request published anew.
+    first, for until then it may still write, and the next attempt begins with the request published anew. If it has not
+    when the attempt's time is over, it has died in between, and its answer is taken as it stands.
   - After an attempt that is overdue, the next one begins with the request renamed into place anew: a peer may have
     missed it. So it does after a response that was spoiled, and is set aside: a HEAD peer does not look past one.
   - A spoiled response is an attempt, for the request may have been run. Otherwise a peer that writes nothing else would
@@ -75,7 +76,8 @@ class View(Struct, frozen=True):
     recorded: bool = False
     """This process has copied the last answer to failed/."""
     cleared: bool = False
-    """This process has set a response aside, and has not published the request since."""
+    """This process has taken a response away that will not be followed by another: one that was spoiled, or that a HEAD
+    peer has left with its request. It has not published the request since."""
 
 
 class Journal(Struct, frozen=True):
@@ -131,8 +133,8 @@ def next_step(row: Row, view: View, dialect: Dialect = Dialect.SPEC) -> Step:
 def _polling(row: Row, view: View, dialect: Dialect) -> Step:
     may_still_write = dialect is Dialect.HEAD and view.request
     match view.response:
-        case Answer() if may_still_write:
-            return Journal(_failed(row, Failure(OVERDUE), None)) if view.overdue else Wait()
+        case Answer() if may_still_write and not view.overdue:
+            return Wait()
         case Answer(_, Success() as success):
             return Journal(replace(row, state=State.SUCCESS, success=success))
         case Answer(identity, Failure() as failure):

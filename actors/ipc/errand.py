@@ -216,6 +216,7 @@ class Errand(Actor[NewsOfIt]):
                     self._published, self._cleared, self._since = self._dossier.attempt, False, None
             case TakeAway(identity):
                 await means.base.take_away(id, identity)
+                self._cleared = means.terms.dialect is Dialect.HEAD and files.request is not None
             case SetAside(identity, why):
                 await means.base.set_aside(id, identity, why)
                 self._cleared = True

@@ -65,6 +65,7 @@ class ClientEnd:
                 self.published, self.cleared = self.row.attempt, False
             case client.TakeAway(identity):
                 folder.take(identity)
+                self.cleared = self.dialect is Dialect.HEAD and folder.request
             case SetAside(identity):
                 folder.take(identity)
                 folder.set_aside.append(identity)
@@ -284,6 +285,22 @@ def test_an_attempt_that_was_overdue_is_asked_for_anew_though_its_request_is_the
     assert client.next_step(late, replace(waiting, published=2)) == Wait()
     assert client.next_step(refused, waiting) == Wait()
     assert client.next_step(refused, replace(waiting, request=False)) == client.Publish()
+
+
+@pytest.mark.parametrize("outcome", [Success("done"), Failure("busy"), Failure("no", permanent=True)])
+def test_what_a_head_peer_has_answered_before_it_died_is_its_answer_when_the_time_is_over(outcome: Outcome) -> None:
+    """It removes the request after that."""
+    row, identity = client.Row("r", State.POLLING, 1), Identity(1, 1)
+    left = client.View(request=True, response=Answer(identity, outcome), published=1)
+    assert client.next_step(row, left, Dialect.HEAD) == Wait()
+    step = client.next_step(row, replace(left, overdue=True), Dialect.HEAD)
+    if isinstance(outcome, Success):
+        assert step == client.Journal(replace(row, state=State.SUCCESS, success=outcome))
+        return
+    state = State.FAILING if outcome.permanent else State.RETRYING
+    assert step == client.Journal(replace(row, state=state, failures=(outcome,), read=identity))
+    again = client.Row("r", State.POLLING, 2, (outcome,))
+    assert client.next_step(again, replace(left, response=None, cleared=True), Dialect.HEAD) == client.Publish()
 
 
 def test_an_answer_that_comes_late_is_the_answer_until_the_next_attempt_is_asked_for() -> None:
