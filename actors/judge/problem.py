@@ -7,7 +7,8 @@
 Rules
   - A post is on the disk before it is shown: its tests in the folder, the rest in the store.
   - The folder is the truth about tests, because users edit there. It is read whenever a user opens the problem, runs it
-    or comes back to it and, if folders can be watched, as soon as something in it has changed. Panels are told about
+    or comes back to it and, if folders can be watched, as soon as something in it has changed while a panel shows it or
+    a run is under way. Panels are told about
     the folder's content before anything that depends on it. A page forgets the result of a case that is gone. So if a
     case comes back, its last result is told again.
   - There is one run at a time (underway.py). A result stays until a later run has one for the same case, and is shown
@@ -16,7 +17,8 @@ Rules
   - A run is reported to the panels that show the problem, and to the panel that asked for it, whatever that shows by
     now.
   - A run is cancelled when the panel that asked for it has gone and no other panel shows the problem. A panel that
-    merely shows another problem has not gone.
+    merely shows another problem has not gone. When the server ends, the panels go first: then nobody has cancelled the
+    run, and it was interrupted.
   - If the problem crashes, its run ends too. The panels stay and are shown the remaining state.
 """
 
@@ -203,7 +205,8 @@ class Problem(Actor[ProblemMessage]):
 
     async def down(self, down: Down) -> None:
         if self._under_way is not None and down.ref is self._under_way.run:
-            await self._run_over(self._under_way, down.stop)
+            if down.stop.why is Why.DONE or not self.stage.ends:
+                await self._run_over(self._under_way, down.stop)
         else:
             self._gone(down.ref)
 
@@ -289,6 +292,8 @@ class Problem(Actor[ProblemMessage]):
         sentence = f"The folder of {self.id} cannot be read: {error.strerror or error}."
         if sentence != self._cannot_be_read:
             self._cannot_be_read = sentence
+            if self._under_way is not None:
+                self._under_way.unreadable()
             self._audience.tell(self._update(), but=but)
         return sentence
 
@@ -322,12 +327,12 @@ class Problem(Actor[ProblemMessage]):
         if self._forsaken is not None:
             self._forsaken.cancel()
             self._forsaken = None
-        self._watch_folder(wanted=bool(self._audience.panels))
+        self._watch_folder(wanted=bool(self._audience.panels) or self._under_way is not None)
         if self._audience.panels:
             return
         if self._under_way is None:
             self._forsaken = self.tell_later(FORSAKEN_AFTER if self._watched else POSTED_AFTER, NobodyLooks())
-        elif self._under_way.asker is None:
+        elif self._under_way.asker is None and not self.stage.ends:
             self._under_way.run.begin_stop()
 
     def _watch_folder(self, *, wanted: bool) -> None:

@@ -34,10 +34,19 @@ class UnderWay(Struct):
     def edited(self, now: Present) -> None:
         """The folder has been read again, and this is its state."""
         before, after = self.ordered.tests or {}, now.tests or {}
-        to_come = [index for index in self.indices if self.current is not None and index >= self.current]
+        to_come = self._to_come()
         if now.solution != self.ordered.solution:
             self.other_solution.update(to_come)
         self.other_test.update(index for index in to_come if before.get(index) != after.get(index))
+
+    def unreadable(self) -> None:
+        """Nobody knows the state of the folder, perhaps because another one is in its place."""
+        to_come = self._to_come()
+        self.other_solution.update(to_come)
+        self.other_test.update(to_come)
+
+    def _to_come(self) -> list[int]:
+        return [index for index in self.indices if self.current is not None and index >= self.current]
 
     def basis(self, index: int) -> Basis:
         basis = self.ordered.basis(index)

@@ -140,6 +140,11 @@ class Stage:
                 self.on_take = lambda ref, message: self.trace("take", ref, message)
                 self.on_reply = lambda ref, outcome: self.trace("reply", ref, outcome)
 
+    @property
+    def ends(self) -> bool:
+        """The whole tree is being stopped."""
+        return self.root is not None and self.root.leaving
+
     # -- looking on
 
     def watch(self, tracer: Tracer) -> Callable[[], None]:
@@ -250,8 +255,7 @@ class Stage:
 
     def _bury(self, ref: AnyRef, message: object, why: str, *, untaken: bool = False) -> None:
         self.dead_count += 1
-        at_the_end = self.root is not None and self.root.leaving
-        letter = DeadLetter(self.now(), ref.path, kind_of(message).__name__, why, untaken, at_the_end)
+        letter = DeadLetter(self.now(), ref.path, kind_of(message).__name__, why, untaken, self.ends)
         self.dead_letters.append(letter)
         self.trace("dead", ref, letter)
         if self._dead_letter is not None:

@@ -19,7 +19,8 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.judge import JudgeDesk, Problems, judge_specs
 from actors.judge.comparing import answered
-from actors.judge.given import Names, Turn, Watching
+from actors.judge.given import Names, Turn
+from actors.judge.given import Watching as AnyWatching
 from actors.judge.merge import NewCase
 from actors.kernel import ActorRef, ChildSpec, Registry
 from actors.kernel.testing import House, Log, staged
@@ -324,6 +325,37 @@ def right(program: Program) -> Outcome:
     return an_outcome(f"{program.index}\n".encode())
 
 
+class Watching:
+    """As the real one: whoever watches is told once, until they have looked."""
+
+    def __init__(self) -> None:
+        self.watched: dict[ActorRef[Any], object] = {}
+        self.told: set[ActorRef[Any]] = set()
+        self.stirred: set[ActorRef[Any]] = set()
+
+    def watch(self, who: ActorRef[Any], places: Sequence[Any], news: object) -> None:
+        self.watched[who] = news
+        self.told.discard(who)
+        self.stir()
+
+    def looked(self, who: ActorRef[Any]) -> None:
+        self.told.discard(who)
+        self._tell()
+
+    def unwatch(self, who: ActorRef[Any]) -> None:
+        self.watched.pop(who, None)
+
+    def stir(self) -> None:
+        self.stirred.update(self.watched)
+        self._tell()
+
+    def _tell(self) -> None:
+        for who in self.stirred & self.watched.keys() - self.told:
+            self.stirred.discard(who)
+            self.told.add(who)
+            who.tell(self.watched[who])
+
+
 # -- pages
 
 
@@ -487,7 +519,7 @@ async def judging(
     configured: RunSettings | None = None,
     commands: Commands | None = None,
     wall: Callable[[], float] = trio.current_time,
-    watching: Callable[[Registry], Watching] | None = None,
+    watching: Callable[[Registry], AnyWatching] | None = None,
 ) -> AsyncIterator[Court]:
     folders, machine = folders or Folders(), machine or Machine()
     problems = Problems(folders, cache(lambda registry: machine), wall, CORES, watching, commands or Commands())

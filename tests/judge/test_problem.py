@@ -11,7 +11,7 @@ from actors.kernel.testing import House
 from actors.store import STORE, Refused, StateDirectory, StoreClient
 from actors.store.database import Database
 from codec.judge import SHOWN, RunSettings
-from tests.judge.kit import Folders, Json, Machine, an_outcome, judging, post, right
+from tests.judge.kit import Folders, Json, Machine, Watching, an_outcome, judging, post, right
 
 A, B = "abc1/abc1_a", "abc1/abc1_b"
 TESTS = ("abc1", "abc1_a", "tests")
@@ -399,6 +399,87 @@ async def test_a_run_that_the_server_did_not_live_to_end_was_interrupted(directo
         await page.ended()
         await page.say("ui/requestInit")
         assert "interrupted" not in await page.heard("state/init")
+
+
+@pytest.mark.parametrize("pages_go_first", [True, False])
+async def test_a_run_in_the_middle_of_which_the_server_is_stopped_in_order_was_interrupted_and_not_cancelled(
+    directory: StateDirectory, pages_go_first: bool
+) -> None:
+    """And what it has come to is kept."""
+    folders = Folders()
+    async with judging(directory, folders, configured=RunSettings(jobs=1)) as court:
+        await court.take_in(A)
+        page = await court.page()
+        await page.say("ui/runAll")
+        (await court.machine.started(1)).end(an_outcome(b"1\n"))
+        await court.machine.started(2)
+        await court.settled()
+        court.house.root.begin_stop()
+        if pages_go_first:
+            page.leave()
+        await court.house.root.wait_stopped()
+    async with judging(directory, folders, Machine(right)) as court:
+        init = await (await court.page(greets=False)).greet()
+        assert init["interrupted"] is True
+        assert [result["index"] for result in init["results"]] == [1]
+
+
+async def test_a_run_at_which_nobody_looks_any_more_notices_edits_all_the_same(directory: StateDirectory) -> None:
+    """Also if what was edited is as before when somebody looks again."""
+    folders, watching = Folders(), Watching()
+    async with judging(directory, folders, configured=RunSettings(jobs=1), watching=lambda _: watching) as court:
+        await court.take_in(A)
+        await court.take_in(B)
+        page = await court.page()
+        await page.say("ui/openProblem", id=A)
+        await page.say("ui/runAll")
+        (await court.machine.started(1)).end(an_outcome(b"1\n"))
+        second = await court.machine.started(2)
+        await page.say("ui/openProblem", id=B)
+        await court.settled()
+        before = folders.files[*TESTS[:2], "main.py"]
+        for content in (b"print('typo')\n", before):
+            folders.files[*TESTS[:2], "main.py"] = content
+            watching.stir()
+            await court.settled()
+        second.end(an_outcome(b"typo\n"))
+        (await court.machine.started(3)).end(an_outcome(b"3\n"))
+        await page.heard("run/complete")
+        await page.say("ui/openProblem", id=A)
+        init = await page.heard("state/init", lambda said: said["problem"]["id"] == A)
+        marked = {result["index"]: result.get("outdated") for result in init["results"]}
+        assert marked == {1: None, 2: ["solution"], 3: ["solution"]}
+        assert watching.watched
+        page.leave()
+        await trio.sleep(60)
+        assert not watching.watched
+
+
+async def test_what_is_run_while_the_folder_cannot_be_read_is_no_result_of_what_is_there_later(
+    directory: StateDirectory,
+) -> None:
+    """Another folder may have been in its place."""
+    folders, watching = Folders(), Watching()
+    async with judging(directory, folders, configured=RunSettings(jobs=1), watching=lambda _: watching) as court:
+        await court.take_in(A)
+        page = await court.page()
+        await page.say("ui/openProblem", id=A)
+        await page.say("ui/runAll")
+        (await court.machine.started(1)).end(an_outcome(b"1\n"))
+        second = await court.machine.started(2)
+        folders.trouble = lambda call, task: NotADirectoryError(20, "it is a link") if call == "find" else None
+        watching.stir()
+        await page.notice()
+        folders.trouble = lambda call, task: None
+        watching.stir()
+        await court.settled()
+        second.end(an_outcome(b"elsewhere\n"))
+        (await court.machine.started(3)).end(an_outcome(b"3\n"))
+        await page.heard("run/complete")
+        await page.say("ui/requestInit")
+        init = await page.heard("state/init")
+        marked = {result["index"]: result.get("outdated") for result in init["results"]}
+        assert marked == {1: None, 2: ["solution", "test"], 3: ["solution", "test"]}
 
 
 def kill(house: House) -> None:

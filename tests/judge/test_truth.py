@@ -7,7 +7,6 @@ and only then. A case is told of before its result at all times, and no run's fi
 At the end each page knows as much as one that has just come.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -19,49 +18,17 @@ import trio
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from actors.kernel import ActorRef
 from actors.kernel.testing import run_schedule
 from actors.store import StateDirectory
 from codec.judge import RunSettings
 from codec.programs import Outcome
-from tests.judge.kit import Court, Folders, Json, Machine, Page, Program, an_outcome, judging
+from tests.judge.kit import Court, Folders, Json, Machine, Page, Program, Watching, an_outcome, judging
 from tests.plenty import plenty
 
 A, B = "abc1/abc1_a", "abc1/abc1_b"
 TASK = ("abc1", "abc1_a")
 MAIN = (*TASK, "main.py")
 TESTS = (*TASK, "tests")
-
-
-class Watching:
-    """As the real one: whoever watches is told once, until they have looked."""
-
-    def __init__(self) -> None:
-        self.watched: dict[ActorRef[Any], object] = {}
-        self.told: set[ActorRef[Any]] = set()
-        self.stirred: set[ActorRef[Any]] = set()
-
-    def watch(self, who: ActorRef[Any], places: Sequence[Any], news: object) -> None:
-        self.watched[who] = news
-        self.told.discard(who)
-        self.stir()
-
-    def looked(self, who: ActorRef[Any]) -> None:
-        self.told.discard(who)
-        self._tell()
-
-    def unwatch(self, who: ActorRef[Any]) -> None:
-        self.watched.pop(who, None)
-
-    def stir(self) -> None:
-        self.stirred.update(self.watched)
-        self._tell()
-
-    def _tell(self) -> None:
-        for who in self.stirred & self.watched.keys() - self.told:
-            self.stirred.discard(who)
-            self.told.add(who)
-            who.tell(self.watched[who])
 
 
 # -- what a page makes of what it is told
