@@ -25,6 +25,12 @@ class Filing:
             async with self._lock:
                 await self._keeping.run_began(self._id, run)
 
+    async def stands(self, kept: Kept) -> None:
+        """Its folder was edited: the next server's list begins with what is stored here."""
+        with suppress(StoreError, KernelError):  # the folder is read again when somebody opens the problem
+            async with self._lock:
+                await self._keeping.keep(kept)
+
     async def run_over(self, kept: Kept, records: Sequence[Recorded]) -> None:
         async with self._lock:
             await self._for_later(self._keeping.run_over(kept, records))

@@ -306,7 +306,11 @@ class Problem(Actor[ProblemMessage]):
     async def _tell_shelf(self) -> None:
         if self._found is None:
             return
-        news = Changed(self._as_it_stands().listed, arrived=False) if self._found.exists else Vanished(self.id)
+        now = self._as_it_stands()
+        if self._found.exists and self._kept is not None and now.listed != self._kept.listed:
+            self._kept = now
+            self.run_beside(self._filing.stands, now)
+        news = Changed(now.listed, arrived=False) if self._found.exists else Vanished(self.id)
         with suppress(KernelError):  # the shelf is restarting; it is told at the next reading
             await self.stage.registry.get(SHELF).send(news)
 

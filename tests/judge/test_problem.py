@@ -455,6 +455,31 @@ async def test_a_run_at_which_nobody_looks_any_more_notices_edits_all_the_same(d
         assert not watching.watched
 
 
+@pytest.mark.parametrize("runs", [True, False])
+async def test_the_list_says_after_a_restart_what_it_said_before(directory: StateDirectory, runs: bool) -> None:
+    """Also of a folder that was edited since its last run."""
+    folders, watching = Folders(), Watching()
+    async with judging(directory, folders, Machine(right), watching=lambda _: watching) as court:
+        await court.take_in(A)
+        page = await court.page()
+        await page.say("ui/openProblem", id=A)
+        if runs:
+            await page.say("ui/runAll")
+            await page.heard("run/complete")
+        await court.settled()
+        folders.files |= {(*TESTS, "9.in"): b"9\n", (*TESTS, "9.out"): b"9\n", (*TESTS[:2], "main.py"): b"print(0)\n"}
+        watching.stir()
+        await trio.sleep(2)
+        (before,) = page.knows()
+        assert before["cases"] == 4
+        kill(court.house)
+    async with judging(directory, folders) as court:
+        page = await court.page(greets=False)
+        await page.say("ui/requestInit")
+        await page.heard("state/problems")
+        assert page.knows() == [before]
+
+
 async def test_what_is_run_while_the_folder_cannot_be_read_is_no_result_of_what_is_there_later(
     directory: StateDirectory,
 ) -> None:
