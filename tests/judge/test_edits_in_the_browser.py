@@ -67,6 +67,13 @@ def test_tests_that_are_added_changed_and_deleted_beside_the_page_are_shown_and_
     expect(standing(page)).to_contain_text("2/3 passed")
     expect(page.locator("judge-case .brief").first).to_have_text("line 1: expected '9' got '2'")
     expect(page.locator("judge-case .stale").filter(visible=True)).to_have_count(0)
+    for number, kind in ((10, "in"), (10, "out"), (2, "in"), (2, "out"), (9, "in"), (9, "out")):
+        (tests / f"{number}.{kind}").write_text(f"{number}\n")
+    names = [f"Case {number}" for number in (1, 2, 3, 4, 9, 10)]
+    expect(page.locator("judge-case .name")).to_have_text(names)
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    expect(page.locator("judge-case:focus-within .name")).to_have_text("Case 2")
 
 
 def test_an_edit_of_the_solution_is_seen_at_once_and_undone_it_never_was(house: Server, page: Page) -> None:

@@ -93,8 +93,14 @@ class JudgeCases extends HouseElement {
     if (this.#items.has(index)) return this.#items.get(index);
     const element = h("judge-case", { "data-index": index });
     this.#items.set(index, element);
-    this.append(element);
+    const last = /** @type {HTMLElement | null} */ (this.lastElementChild);
+    const isLast = !last || Number(last.dataset.index) < index; // so are nearly all: they come in order
+    this.insertBefore(element, isLast ? null : this.#shownAfter(index));
     return element;
+  }
+
+  #shownAfter(index) {
+    return /** @type {HTMLElement[]} */ ([...this.children]).find((each) => Number(each.dataset.index) > index) ?? null;
   }
 }
 
