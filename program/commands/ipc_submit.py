@@ -15,6 +15,7 @@ from codec.printable import printable, printable_json
 from codec.words import counted
 from program import instructions, streams
 from program.clerk import Clerk, Ending
+from program.ending import EndedBySignal
 from program.ipc_arguments import SubmitAtDesk
 from program.progress import Progress, line, summary
 from program.status import INTERVAL, Status
@@ -86,16 +87,20 @@ def _wait(deed: SubmitAtDesk, ids: list[str], clerk: Clerk, status: Status, out:
     succeeded = failed = 0
     late = None if deed.timeout is None else began + deed.timeout
     status.show(line(Progress(len(ids), 0, 0), status.width))
-    for ending in clerk.endings(ids, PATIENCE, late):
-        succeeded, failed = succeeded + ending.ok, failed + (not ending.ok)
-        status.clear()
-        streams.show(_told(ending, json=deed.json, alone=alone), out)
-        if not ending.ok and not deed.json:
-            status.say(f"{ending.id} failed{_tries(ending)}: {ending.error}")
-        now = time.monotonic()
-        if now >= shown + INTERVAL and succeeded + failed < len(ids):
-            status.show(line(Progress(len(ids), succeeded, failed, now - began, succeeded + failed), status.width))
-            shown = now
+    try:
+        for ending in clerk.endings(ids, PATIENCE, late):
+            succeeded, failed = succeeded + ending.ok, failed + (not ending.ok)
+            status.clear()
+            streams.show(_told(ending, json=deed.json, alone=alone), out)
+            if not ending.ok and not deed.json:
+                status.say(f"{ending.id} failed{_tries(ending)}: {ending.error}")
+            now = time.monotonic()
+            if now >= shown + INTERVAL and succeeded + failed < len(ids):
+                status.show(line(Progress(len(ids), succeeded, failed, now - began, succeeded + failed), status.width))
+                shown = now
+    except EndedBySignal:
+        status.say(f"{counted(len(ids) - succeeded - failed, 'request')} not over; what is left goes on")
+        raise
     left = len(ids) - succeeded - failed
     if left:
         status.say(f"{counted(left, 'request')} not over after {deed.timeout:g} s; what is left goes on")

@@ -285,7 +285,7 @@ def test_the_field_is_as_high_as_its_text_at_every_width(show: ShowAgent) -> Non
     fits = "field => field.scrollHeight <= field.clientHeight && field.scrollHeight > field.clientHeight - 4"
     for width in (1280, 400, 320, 1280):
         page.set_viewport_size({"width": width, "height": 800})
-        page.wait_for_function(f"({fits})(document.querySelector('agent-composer textarea'))")
+        page.wait_for_function(fits, arg=field.element_handle())
 
 
 def test_a_silent_terminal_is_told_and_after_a_while_the_command_can_be_run_here(show: ShowAgent) -> None:

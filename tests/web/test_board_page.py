@@ -427,7 +427,7 @@ def test_what_scrolls_in_a_window_is_printed_whole_and_stands_afterwards_where_i
     is_at_its_end = "log => log.scrollTop > 0 && log.scrollTop + log.clientHeight >= log.scrollHeight - 2"
     assert log.evaluate(is_at_its_end)
     page.pdf()
-    page.wait_for_function(f"({is_at_its_end})(document.querySelector('board-console .log'))")
+    page.wait_for_function(is_at_its_end, arg=page.locator("board-console .log").element_handle())
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 700, "height": 900})
     assert log.evaluate("log => log.clientHeight >= 300 * 19")
