@@ -139,9 +139,15 @@ class IpcDesk:
         """Whether all is well, and what is not."""
         try:
             trouble = troubles(await self._ask(FiguresAsked)) or troubles_of_the_ends(self._registry)
+            trouble += self._trouble_of_the_editor()
         except KernelError as error:
             trouble = (f"The desk cannot be asked: {in_words(error)}.",)
         return not trouble, encoder.encode(DeskHealth(status="failing" if trouble else "ok", trouble=trouble))
+
+    def _trouble_of_the_editor(self) -> tuple[str, ...]:
+        editor = self._registry.find(EDITOR)
+        why = None if editor is None else editor.statistics().trouble
+        return (why,) if why else ()
 
     # -- orders
 

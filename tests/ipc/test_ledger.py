@@ -13,11 +13,12 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.ipc.client_steps import OVERDUE
 from actors.ipc.desk import ORDER_SECONDS
+from actors.ipc.editor import EDITOR
 from actors.ipc.ledger import LOOK_SECONDS, MOST_KEPT, PATIENCE, with_the_attempt_under_way
 from actors.ipc.lines import Lines
 from actors.ipc.messages import EditorNow, Forgotten, Noted, PeerNow, RunningNow
 from actors.ipc.viewing import DETAIL_REST, REST, DeskViewer
-from actors.kernel import KernelError, NobodyThere, PeerGone
+from actors.kernel import Actor, ChildSpec, KernelError, NobodyThere, PeerGone
 from codec.ipc import Failure, Success
 from codec.ipc.desk import (
     DeskHealth,
@@ -202,6 +203,27 @@ async def test_health_fails_on_a_lost_folder_and_where_nobody_has_answered_for_a
         assert "Nobody has answered for" in said.trouble[0]
         await house.ledger.send(PeerNow("An editor answers.", alive=True))
         assert (await health(house))[0]
+
+
+async def test_health_fails_while_the_editor_does_not_work(autojump_clock: object) -> None:
+    why = "The editor is silent: it has answered no ping for 20 s."
+
+    class PaperEditor(Actor[Any]):
+        troubled = True
+
+        async def started(self, kept: object | None) -> None:
+            self.stage.registry.claim(EDITOR, self.ref)
+
+        @property
+        def trouble(self) -> str | None:
+            return why if PaperEditor.troubled else None
+
+    async with desk_house(beside=[ChildSpec("editor", PaperEditor)]) as house:
+        await trio.sleep(2 * LOOK_SECONDS)
+        well, said = await house.desk.health()
+        assert (well, msgspec.json.decode(said, type=DeskHealth).trouble) == (False, (why,))
+        PaperEditor.troubled = False
+        assert (await house.desk.health())[0]
 
 
 async def test_health_fails_a_minute_after_attempts_began_to_go_unanswered(autojump_clock: object) -> None:
