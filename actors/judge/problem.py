@@ -57,6 +57,7 @@ from actors.judge.outputs import MOST_SHOWN, Outputs
 from actors.judge.places import TaskPlace
 from actors.judge.registered import RUNS, SHELF
 from actors.judge.run import Run, RunOrder
+from actors.judge.stderr import Consoles
 from actors.judge.telling import told, told_case
 from actors.judge.underway import UnderWay
 from actors.kernel import (
@@ -132,6 +133,7 @@ class Problem(Actor[ProblemMessage]):
         """Panels whose end we are told of: those that look, have looked, or have asked for a run."""
         self._forsaken: Timer | None = None
         self._outputs = Outputs()
+        self._consoles = Consoles()
 
     # -- its life
 
@@ -423,6 +425,7 @@ class Problem(Actor[ProblemMessage]):
         if under_way is None or judged.run is not under_way.run:
             return
         self._outputs.keep(result.index, judged.output)
+        result = msgspec.structs.replace(result, console=self._consoles.fitted(result.index, result.console))
         under_way.judged.append(result)
         result = self._ledger.record(under_way.number, result, under_way.basis(result.index))
         under_way.current = judged.next

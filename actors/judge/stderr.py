@@ -3,7 +3,8 @@
 On some machines PyPy warns once that it cannot find the size of a cache. That line is left out, because it is about the
 machine. Nothing else is left out: a line that merely quotes the warning, as in a traceback, does not begin with it.
 
-Text that is too long loses its middle, because the last line of a traceback says what happened.
+Text that is too long loses its middle, because the last line of a traceback says what happened. If the texts of a
+problem's results are too long together, so does each one that comes then: a page is sent all of them at once.
 """
 
 import re
@@ -12,6 +13,10 @@ from codec.judge import excerpt
 
 SHOWN = 262_144
 """Bytes: a traceback of a thousand frames, and more."""
+TOGETHER = 4 << 20
+"""Characters, of all results of a problem."""
+SHORT = 4_096
+"""Characters of one beyond that."""
 
 _WARNING = re.compile(rb"^Warning: cannot find your CPU [^\n]*cache size[^\n]*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE)
 
@@ -35,6 +40,25 @@ def console(head: bytes, tail: bytes = b"", total: int | None = None, limit: int
         return _text(head + tail)
     beginning = excerpt(head, len(head), len(head) + 1).text
     return f"{beginning}\n[{missing:,} bytes left out]\n{_text(_from_a_character(tail))}"
+
+
+class Consoles:
+    """What the results of a problem have of it, by their cases."""
+
+    def __init__(self, most: int = TOGETHER) -> None:
+        self._most = most
+        self._lengths: dict[int, int] = {}
+        self._sum = 0
+
+    def fitted(self, index: int, text: str) -> str:
+        """This case's newest, shorter if it has to be."""
+        self._sum -= self._lengths.pop(index, 0)
+        if self._sum + len(text) > self._most and len(text) > SHORT:
+            first, last = text[: SHORT // 4], text[-(SHORT - SHORT // 4) :]
+            text = f"{first}\n[{len(text) - SHORT:,} characters left out]\n{last}"
+        self._lengths[index] = len(text)
+        self._sum += len(text)
+        return text
 
 
 def _text(data: bytes) -> str:

@@ -455,6 +455,20 @@ async def test_a_run_at_which_nobody_looks_any_more_notices_edits_all_the_same(d
         assert not watching.watched
 
 
+async def test_however_much_the_cases_complain_a_page_is_told_it_in_a_few_megabytes(directory: StateDirectory) -> None:
+    complains = an_outcome(errors=b"x" * 200_000 + b"END")
+    tests = [{"input": f"{number}\n", "output": "1\n"} for number in range(1, 101)]
+    async with judging(directory, machine=Machine(lambda program: complains)) as court:
+        await court.take_in(A, tests=tests)
+        page = await court.page()
+        await page.say("ui/runAll")
+        await page.heard("run/complete")
+        consoles = [result["console"] for result in (await page.greet())["results"]]
+        assert len(consoles) == 100
+        assert all(each.endswith("END") for each in consoles)
+        assert 4_000_000 < sum(map(len, consoles)) < 5_000_000
+
+
 @pytest.mark.parametrize("runs", [True, False])
 async def test_the_list_says_after_a_restart_what_it_said_before(directory: StateDirectory, runs: bool) -> None:
     """Also of a folder that was edited since its last run."""

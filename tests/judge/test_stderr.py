@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.judge.stderr import console
+from actors.judge.stderr import SHORT, Consoles, console
 
 WARNING = b"Warning: cannot find your CPU L2 & L3 cache size in /proc/cpuinfo\n"
 TRACE = b"""\
@@ -76,6 +76,22 @@ def test_no_character_is_cut_in_two() -> None:
 def test_a_long_line_that_begins_like_the_warning_is_read_in_one_go() -> None:
     line = b"Warning: cannot find your CPU " + b"cache" * 50_000
     assert console(line) == line.decode()
+
+
+@given(st.lists(st.tuples(st.integers(1, 4), st.integers(0, 30_000)), max_size=30))
+def test_those_of_all_results_together_are_bounded_and_each_keeps_its_ends(lengths: list[tuple[int, int]]) -> None:
+    most = 40_000
+    consoles, shown = Consoles(most), dict[int, str]()
+    for index, length in lengths:
+        text = "a" * (length // 2) + "z" * (length - length // 2)
+        others = sum(len(each) for other, each in shown.items() if other != index)
+        shown[index] = consoles.fitted(index, text)
+        if length <= SHORT or others + length <= most:
+            assert shown[index] == text
+        else:
+            left_out = f"\n[{length - SHORT:,} characters left out]\n"
+            assert shown[index] == "a" * (SHORT // 4) + left_out + "z" * (SHORT - SHORT // 4)
+    assert sum(map(len, shown.values())) <= most + 4 * (SHORT + 100)
 
 
 @pytest.mark.slow
