@@ -147,7 +147,10 @@ class Panel:
                     return problem
 
     async def notice(self) -> str:
-        return str((await self.heard("notice"))["message"])
+        """The next that is not about rubbish: all pages are told of that a while after it was posted, so also of what
+        an earlier test has posted to this server."""
+        told = await self.heard("notice", lambda said: not said["message"].startswith("What was posted is no problem"))
+        return str(told["message"])
 
     async def ended(self) -> tuple[list[Json], Json]:
         """The results up to the end of the run, and that end."""
