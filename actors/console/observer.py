@@ -57,8 +57,7 @@ class Observer(Actor[ObserverMessage]):
         self.systems = systems
         self.listening = listening  # the last report of each system's listener
         self.viewers: set[ActorRef[ViewerMessage]] = set()
-        self.overall: deque[float] = deque(maxlen=HISTORY)  # rates of the whole server
-        self.past: deque[Mapping[Place, float]] = deque(maxlen=HISTORY)  # those of its branches, if they had any
+        self.past: deque[Mapping[Place, float]] = deque(maxlen=HISTORY)  # rates of the branches that had any
         self.lag = 0.0  # seconds by which the last tick was late
         self.walls: dict[tuple[str, str], tuple[float, float]] = {}  # for each time of a row: kernel time, wall time
         self.stops: deque[StopNote] = deque(maxlen=REMEMBERED)
@@ -119,16 +118,13 @@ class Observer(Actor[ObserverMessage]):
                     viewer.tell(picture)
 
     def _greeting(self, picture: Picture) -> Hello:
-        return greeting(self.facts, picture, {"": list(self.overall), **self._histories()}, INTERVAL)
+        return greeting(self.facts, picture, self._histories(), INTERVAL)
 
     def _histories(self) -> dict[str, list[float]]:
-        """Of those rows that have one: of the others, nothing was handled."""
+        """Of the whole server, "", and of those rows that have one: of the others, nothing was handled."""
         lively = set().union(*self.past)
-        return {
-            slot.path: [rates.get(slot.place, 0.0) for rates in self.past]
-            for _, slot, _ in walk(self._root)
-            if slot.place in lively
-        }
+        rows = ((slot.path, slot.place) for _, slot, _ in walk(self._root) if slot.place in lively)
+        return {path: [rates.get(place, 0.0) for rates in self.past] for path, place in (("", self.stage.place), *rows)}
 
     # -- the picture
 
@@ -138,7 +134,6 @@ class Observer(Actor[ObserverMessage]):
         rates = self.rates.sums
         if len(rates) > ROWS:
             rates = {slot.place: rates.get(slot.place, 0.0) for _, slot, _ in walk(self._root)}
-        self.overall.append(self.rates.overall)
         self.past.append(rates)
 
     def _draw(self) -> Picture:

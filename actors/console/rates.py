@@ -12,8 +12,6 @@ from actors.kernel import Place, Slot, Stage
 
 class Rates:
     def __init__(self, stage: Stage) -> None:
-        self.overall = 0.0
-        """Of the whole server."""
         self.sums: Mapping[Place, float] = {}
         """Of each branch, what it and all below it have handled, also those that have ended since: a folded one shows
         that. Those that are not named have handled nothing, as most of a large tree have most of the time."""
@@ -27,12 +25,14 @@ class Rates:
         now = self._stage.now()
         passed, self._at = now - self._at, now
         steps = self._stage.work()
-        self._rates, self.sums, self.overall = {}, {}, 0.0
-        if passed <= 0:
-            return
-        self._rates = _in(passed, steps)
-        self.sums = _in(passed, _summed(steps))
-        self.overall = round(sum(steps.values()) / passed, 1)
+        self._rates, self.sums = {}, {}
+        if passed > 0:
+            self._rates, self.sums = _in(passed, steps), _in(passed, _summed(steps))
+
+    @property
+    def overall(self) -> float:
+        """Of the whole server."""
+        return self.sums.get(self._stage.place, 0.0)
 
     def of(self, slot: Slot) -> float:
         return self._rates.get(slot.place, 0.0)

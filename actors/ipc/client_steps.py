@@ -143,7 +143,8 @@ def _polling(row: Row, view: View, dialect: Dialect) -> Step:
             return Journal(_failed(row, Failure(f"{UNREADABLE}: {why}"), identity))
     if view.overdue:
         return Journal(_failed(row, Failure(OVERDUE), None))
-    asks_anew = bool(row.failures) and row.failures[-1].message.startswith((OVERDUE, UNREADABLE))
+    last = row.failures[-1].message if row.failures else ""
+    asks_anew = last == OVERDUE or last.startswith(UNREADABLE)
     is_due = view.published < row.attempt and (not view.request or asks_anew)
     if view.response is None and (is_due or view.cleared):
         return Publish()

@@ -8,9 +8,8 @@ Rules
   - A post is on the disk before it is shown: its tests in the folder, the rest in the store.
   - The folder is the truth about tests, because users edit there. It is read whenever a user opens the problem, runs it
     or comes back to it and, if folders can be watched, as soon as something in it has changed while a panel shows it or
-    a run is under way. Panels are told about
-    the folder's content before anything that depends on it. A page forgets the result of a case that is gone. So if a
-    case comes back, its last result is told again.
+    a run is under way. Panels are told about the folder's content before anything that depends on it. A page forgets
+    the result of a case that is gone. So if a case comes back, its last result is told again.
   - There is one run at a time (underway.py). A result stays until a later run has one for the same case, and is shown
     with the reasons why it is out of date (ledger.py). During a run its results are stored every other second, so that
     little is lost if the server ends.

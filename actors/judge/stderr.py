@@ -54,8 +54,7 @@ class Consoles:
         """This case's newest, shorter if it has to be."""
         self._sum -= self._lengths.pop(index, 0)
         if self._sum + len(text) > self._most and len(text) > SHORT:
-            first, last = text[: SHORT // 4], text[-(SHORT - SHORT // 4) :]
-            text = f"{first}\n[{len(text) - SHORT:,} characters left out]\n{last}"
+            text = console(text.encode(), limit=SHORT)
         self._lengths[index] = len(text)
         self._sum += len(text)
         return text

@@ -45,7 +45,7 @@ def show_status(deed: ShowStatus, clerk: Clerk, out: TextIO, err: TextIO) -> int
         facts = [] if totals is None else _facts(totals, why)
         streams.show("\n".join([f"{clerk.base}: {summary(progress)}", *facts]) + "\n", out)
         if why:
-            streams.say(f"troupe: {printable(why)}. This is from the names of the files\n", err)
+            streams.say(f"troupe: {_by_names(why)}\n", err)
     return WENT_WRONG if progress.failed else 0
 
 
@@ -129,9 +129,15 @@ def _why_not_all(totals: DeskTotals) -> str:
 
 def _facts(totals: DeskTotals | None, why: str, width: int = 10_000) -> list[str]:
     """`why`: the server does not know how many stand where, or it is not there."""
-    if totals is None:
-        text = f"{printable(why)}. This is from the names of the files"
-        return [text if len(text) <= width else f"{text[: width - 1]}…"]
+    lines = [_by_names(why)] if totals is None else _told_of_all(totals, why)
+    return [each if len(each) <= width else f"{each[: width - 1]}…" for each in lines]
+
+
+def _by_names(why: str) -> str:
+    return f"{printable(why)}. This is from the names of the files"
+
+
+def _told_of_all(totals: DeskTotals, why: str) -> list[str]:
     states = [f"{totals.by_state[state]:,} {state}" for state in STATES if totals.by_state.get(state)]
     lines = [", ".join(states)] if states and not why else []
     if totals.running:
@@ -143,8 +149,7 @@ def _facts(totals: DeskTotals | None, why: str, width: int = 10_000) -> list[str
     if totals.withheld:
         first = f", such as {printable(totals.withheld_reasons[0])}" if totals.withheld_reasons else ""
         lines.append(f"{counted(totals.withheld, 'file')} cannot be read now{first}")
-    lines += [printable(each) for each in (totals.trouble or totals.down, totals.peer, totals.editor) if each]
-    return [each if len(each) <= width else f"{each[: width - 1]}…" for each in lines]
+    return [*lines, *(printable(each) for each in (totals.trouble or totals.down, totals.peer, totals.editor) if each)]
 
 
 # -- one of them

@@ -1,17 +1,19 @@
 """A problem: what is written when it is posted, what a page is shown, what is kept."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 
 import pytest
 import trio
 
 from actors.judge.intake import NotKept
 from actors.judge.telling import trouble
+from actors.kernel import Registry
 from actors.kernel.testing import House
 from actors.store import STORE, Refused, StateDirectory, StoreClient
 from actors.store.database import Database
 from codec.judge import SHOWN, RunSettings
-from tests.judge.kit import Folders, Json, Machine, Watching, an_outcome, judging, post, right
+from tests.judge.kit import Court, Folders, Json, Machine, Page, Program, Watching, an_outcome, judging, post, right
 
 A, B = "abc1/abc1_a", "abc1/abc1_b"
 TESTS = ("abc1", "abc1_a", "tests")
@@ -382,15 +384,24 @@ async def test_a_problem_stands_as_its_cases_do_and_not_as_its_last_run_did(dire
         assert await stands_after("ui/runOne", index=1) == {"passed": 1, "failed": 2}
 
 
-async def test_a_run_that_the_server_did_not_live_to_end_was_interrupted(directory: StateDirectory) -> None:
-    folders = Folders()
-    async with judging(directory, folders, configured=RunSettings(jobs=1)) as court:
+@asynccontextmanager
+async def in_the_middle(
+    directory: StateDirectory, folders: Folders, watching: Callable[[Registry], Watching] | None = None
+) -> AsyncIterator[tuple[Court, Page, Program]]:
+    """Of a run of A's three cases one after the other, with the page that has asked for it and the second program."""
+    async with judging(directory, folders, configured=RunSettings(jobs=1), watching=watching) as court:
         await court.take_in(A)
         page = await court.page()
         await page.say("ui/runAll")
         (await court.machine.started(1)).end(an_outcome(b"1\n"))
-        await court.machine.started(2)
+        second = await court.machine.started(2)
         await court.settled()
+        yield court, page, second
+
+
+async def test_a_run_that_the_server_did_not_live_to_end_was_interrupted(directory: StateDirectory) -> None:
+    folders = Folders()
+    async with in_the_middle(directory, folders) as (court, page, _):
         kill(court.house)
     async with judging(directory, folders, Machine(right)) as court:
         page = await court.page(greets=False)
@@ -407,13 +418,7 @@ async def test_a_run_in_the_middle_of_which_the_server_is_stopped_in_order_was_i
 ) -> None:
     """And what it has come to is kept."""
     folders = Folders()
-    async with judging(directory, folders, configured=RunSettings(jobs=1)) as court:
-        await court.take_in(A)
-        page = await court.page()
-        await page.say("ui/runAll")
-        (await court.machine.started(1)).end(an_outcome(b"1\n"))
-        await court.machine.started(2)
-        await court.settled()
+    async with in_the_middle(directory, folders) as (court, page, _):
         court.house.root.begin_stop()
         if pages_go_first:
             page.leave()
@@ -427,14 +432,8 @@ async def test_a_run_in_the_middle_of_which_the_server_is_stopped_in_order_was_i
 async def test_a_run_at_which_nobody_looks_any_more_notices_edits_all_the_same(directory: StateDirectory) -> None:
     """Also if what was edited is as before when somebody looks again."""
     folders, watching = Folders(), Watching()
-    async with judging(directory, folders, configured=RunSettings(jobs=1), watching=lambda _: watching) as court:
-        await court.take_in(A)
+    async with in_the_middle(directory, folders, lambda _: watching) as (court, page, second):
         await court.take_in(B)
-        page = await court.page()
-        await page.say("ui/openProblem", id=A)
-        await page.say("ui/runAll")
-        (await court.machine.started(1)).end(an_outcome(b"1\n"))
-        second = await court.machine.started(2)
         await page.say("ui/openProblem", id=B)
         await court.settled()
         before = folders.files[*TESTS[:2], "main.py"]
@@ -499,13 +498,7 @@ async def test_what_is_run_while_the_folder_cannot_be_read_is_no_result_of_what_
 ) -> None:
     """Another folder may have been in its place."""
     folders, watching = Folders(), Watching()
-    async with judging(directory, folders, configured=RunSettings(jobs=1), watching=lambda _: watching) as court:
-        await court.take_in(A)
-        page = await court.page()
-        await page.say("ui/openProblem", id=A)
-        await page.say("ui/runAll")
-        (await court.machine.started(1)).end(an_outcome(b"1\n"))
-        second = await court.machine.started(2)
+    async with in_the_middle(directory, folders, lambda _: watching) as (court, page, second):
         folders.trouble = lambda call, task: NotADirectoryError(20, "it is a link") if call == "find" else None
         watching.stir()
         await page.notice()
@@ -528,12 +521,7 @@ def kill(house: House) -> None:
 
 async def test_what_a_long_run_has_come_to_is_kept_meanwhile(directory: StateDirectory) -> None:
     folders = Folders()
-    async with judging(directory, folders, configured=RunSettings(jobs=1)) as court:
-        await court.take_in(A)
-        page = await court.page()
-        await page.say("ui/runAll")
-        (await court.machine.started(1)).end(an_outcome(b"1\n"))
-        await court.machine.started(2)
+    async with in_the_middle(directory, folders) as (court, page, _):
         store = StoreClient(court.house.stage.registry.get(STORE))
         assert await store.get("judge/results", A) is None
         await trio.sleep(2.5)

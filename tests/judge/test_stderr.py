@@ -89,7 +89,7 @@ def test_those_of_all_results_together_are_bounded_and_each_keeps_its_ends(lengt
         if length <= SHORT or others + length <= most:
             assert shown[index] == text
         else:
-            left_out = f"\n[{length - SHORT:,} characters left out]\n"
+            left_out = f"\n[{length - SHORT:,} bytes left out]\n"
             assert shown[index] == "a" * (SHORT // 4) + left_out + "z" * (SHORT - SHORT // 4)
     assert sum(map(len, shown.values())) <= most + 4 * (SHORT + 100)
 

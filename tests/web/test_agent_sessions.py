@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from msgspec.structs import replace
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from codec.agent.client_messages import CancelTurn, UserSays
 from tests.patience import PATIENCE
@@ -40,9 +40,7 @@ def test_what_is_said_before_the_first_connection_is_sent_with_it(show: ShowAgen
     stage.shut("POST tickets")
     page.reload()
     stage.stands("POST tickets")
-    message = page.get_by_role("textbox", name="Message")
-    message.press_sequentially("Where is it?")
-    message.press("Enter")
+    message = says(page, "Where is it?")
     expect(message).to_have_value("Where is it?")
     stage.open("POST tickets")
     assert stage.hears(lambda said: isinstance(said, UserSays)).message == "Where is it?"
@@ -54,15 +52,21 @@ def test_what_is_written_on_meanwhile_is_not_sent_by_itself(show: ShowAgent) -> 
     stage.shut("POST tickets")
     page.reload()
     stage.stands("POST tickets")
-    message = page.get_by_role("textbox", name="Message")
-    message.press_sequentially("Where")
-    message.press("Enter")
+    message = says(page, "Where")
     message.press_sequentially(" is it?")
     stage.open("POST tickets")
     expect(page.locator("house-bar")).to_contain_text("live")
     message.press("Enter")
     stage.hears(lambda said: isinstance(said, UserSays))
     assert [said.message for said in messages(stage)] == ["Where is it?"]
+
+
+def says(page: Page, text: str) -> Locator:
+    """Into the field for messages."""
+    message = page.get_by_role("textbox", name="Message")
+    message.press_sequentially(text)
+    message.press("Enter")
+    return message
 
 
 def messages(stage: AgentStage) -> list[UserSays]:
@@ -72,9 +76,7 @@ def messages(stage: AgentStage) -> list[UserSays]:
 def forgotten(page: Page, stage: AgentStage, text: str) -> UserSays:
     """It is said, and the connection is lost before the server has shown it."""
     stage.forgets, stage.refusing = True, True
-    message = page.get_by_role("textbox", name="Message")
-    message.press_sequentially(text)
-    message.press("Enter")
+    says(page, text)
     said: UserSays = stage.hears(lambda said: isinstance(said, UserSays) and said.message == text)
     stage.drop()
     are_doubtful(page, text)
@@ -160,9 +162,7 @@ def test_one_of_the_doubtful_is_taken_back_and_the_others_are_said(show: ShowAge
     page, stage = show()
     forgotten(page, stage, "Where is it?")
     is_connected_and_knows_nothing(page, stage)
-    message = page.get_by_role("textbox", name="Message")
-    message.press_sequentially("Delete it!")
-    message.press("Enter")
+    message = says(page, "Delete it!")
     are_doubtful(page, "Where is it?", "Delete it!")
     page.get_by_role("button", name="Take back: Delete it!").focus()
     page.keyboard.press("Enter")
@@ -185,9 +185,7 @@ def test_what_is_said_on_a_new_connection_overtakes_nothing_and_is_said_once(sho
         stage.log[-1] = replace(stage.log[-1], message_id=first.message_id)
         stage.end()
     is_connected_and_knows_nothing(page, stage)
-    message = page.get_by_role("textbox", name="Message")
-    message.press_sequentially("And why?")
-    message.press("Enter")
+    message = says(page, "And why?")
     expect(message).to_have_value("")
     stage.open("hello")
     expect(page.locator("agent-transcript .said")).to_have_text(["Where is it?", "And why?"])
@@ -202,9 +200,7 @@ def test_what_is_said_on_a_connection_that_is_lost_at_once_is_said_on_the_next(s
     stage.drop()
     expect(page.locator("house-bar")).not_to_contain_text("live")
     is_connected_and_knows_nothing(page, stage)
-    message = page.get_by_role("textbox", name="Message")
-    message.press_sequentially("Where is it?")
-    message.press("Enter")
+    says(page, "Where is it?")
     stage.refusing = True
     stage.drop()
     stage.open("hello")
@@ -240,9 +236,7 @@ def test_what_is_given_back_stands_above_what_has_been_written_meanwhile(show: S
 def test_what_is_refused_can_be_said_later_as_it_was_written(show: ShowAgent) -> None:
     page, stage = show()
     stage.why_not = "The message was not taken, because it cannot be kept: the disk is full. Say it again later."
-    message = page.get_by_role("textbox", name="Message")
-    message.press_sequentially("Where is it?")
-    message.press("Enter")
+    message = says(page, "Where is it?")
     expect(page.get_by_text(stage.why_not)).to_be_visible()
     expect(message).to_have_value("Where is it?")
     stage.why_not = ""
@@ -262,9 +256,7 @@ def test_escape_stops_what_was_sent_a_moment_ago(show: ShowAgent) -> None:
         return ()
 
     stage.begins = hold
-    message = page.get_by_role("textbox", name="Message")
-    message.press_sequentially("Do it")
-    message.press("Enter")
+    message = says(page, "Do it")
     assert came.wait(PATIENCE)
     message.press("Escape")
     pressed.set()

@@ -220,10 +220,8 @@ class Desk(AnyDesk):
         if detail.fact.state == "cancelled":
             return told(detail)
         if is_failure and detail.fact.state == "success":  # a later attempt was, while the server was asked
-            sight = self.folder.look(id)
-        if not isinstance(sight.outcome, Success) and detail.fact.state == "success":
-            return told(detail)
-        assert sight.outcome is not None
+            now = self.folder.look(id)
+            return result_of(id, now.outcome, now.at, detail) if isinstance(now.outcome, Success) else told(detail)
         return result_of(id, sight.outcome, sight.at, detail)
 
     def _put_away(self, id: str, sight: Sight, outcome: Outcome) -> Result | None:  # noqa: A002
@@ -272,14 +270,14 @@ class Desk(AnyDesk):
         if why is not None:
             if sight.is_gone:
                 why = f"Its file was taken away, and nobody is at the desk who could say why. Submit {id} again"
-            elif (error := sight.error or sight.outcome) is not None and isinstance(error, Failure):
-                why = f"It was answered with an error ({error.message}). {why}"
+            elif sight.failure is not None:
+                why = f"It was answered with an error ({sight.failure.message}). {why}"
             raise NobodyAtTheDesk(f"The request {id} is not over. {why}")
-        if sight.is_copy and isinstance(sight.outcome, Failure):
+        if sight.is_copy and sight.failure is not None:
             try:
                 await self._in_thread(partial(self.office.detail, id))
             except DeskError as trouble:
-                failed = f"The request {id} has failed ({sight.outcome.message})"
+                failed = f"The request {id} has failed ({sight.failure.message})"
                 raise NobodyAtTheDesk(
                     f"{failed}, and only its server knows whether it tries again: {trouble}"
                 ) from None

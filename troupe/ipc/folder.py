@@ -82,6 +82,11 @@ class Sight:
     is_put_away: bool = False
     """It is in the archive. There may be a newer request of its id, whose files are not there at the moment."""
 
+    @property
+    def failure(self) -> Failure | None:
+        """The error that it was answered with, for the last time or not."""
+        return self.outcome if isinstance(self.outcome, Failure) else self.error
+
 
 class _Answered(NamedTuple):
     """What a file says."""

@@ -86,8 +86,9 @@ export class Picture {
   #hello({ interval, version, pid, started, totals, systems, nodes, history, stops, dead, crashes }) {
     Object.assign(this, { interval, version, pid, started, totals, systems, stops, dead, crashes });
     this.nodes = new Map(nodes.map((node) => [node.path, node]));
-    this.histories = new Map([["", filled(history[""] ?? [])]]);
-    const nothing = (history[""] ?? []).map(() => 0);
+    const overall = history[""] ?? [];
+    const nothing = overall.map(() => 0);
+    this.histories = new Map([["", filled(overall)]]);
     for (const { path } of nodes) this.histories.set(path, filled(history[path] ?? nothing));
     this.#children = null;
   }
