@@ -35,7 +35,8 @@ def ipc_spec(settings: Settings, listeners: Listeners) -> AnySpec:
     section = settings.ipc
     folder = Path(section.folder)
     serves = section.server and not section.editor_command  # otherwise the editor answers, and is known by its answers
-    base = FolderBase(folder, ends={end for end, is_ours in ((SERVER, serves), (CLIENT, section.client)) if is_ours})
+    ends = {end for end, is_ours in ((SERVER, serves), (CLIENT, section.client)) if is_ours}
+    base = FolderBase(folder, ends=ends, dialect=Dialect(section.dialect))
 
     def journal(registry: Registry) -> ipc.ClientJournal:
         return ipc.ClientJournal(registry, section.folder)

@@ -23,8 +23,10 @@ Rules
     have their answer by then, and need no errand.
   - In the dialect of HEAD our server end does wait: it asks for each request that it has answered, and removes it when
     we know it. Those are adopted before all others.
+  - Where a HEAD peer has taken a request before we saw it, the script's copy counts (copies.py).
   - If a power cut takes such a row, the folder tells it anew, and nobody was promised more. So the row is soft, unless
-    the folder may lose the request meanwhile: a HEAD peer removes it, and an old request is archived with its files.
+    the folder may lose the request meanwhile: a HEAD peer removes it, an old request is archived with its files, and a
+    copy is deleted.
   - Submitters take turns here too, told apart by how their ids begin (fairness.py): a lone request is journalled before
     the twenty thousand that came before it.
   - A look at all names is taken seldom (seldom.py), and beside the adopting, which does not wait for it.
@@ -40,6 +42,7 @@ from msgspec.structs import replace
 from actors.ipc.again import AGAIN_SECONDS, WantedWork
 from actors.ipc.books import Books, reopened
 from actors.ipc.client_steps import Journal, Row, State, View, next_step
+from actors.ipc.copies import Copies, fingerprint_of, in_copy
 from actors.ipc.dossier import Dossier, begun, noted, stepped
 from actors.ipc.errand import TORN_SECONDS, ErrandMeans
 from actors.ipc.fairness import FairQueue
@@ -64,6 +67,7 @@ class Adopting:
         self._means = means
         self._books = books
         self._ids = FairQueue()
+        self._copies = Copies(means.base)
         self._leaving: dict[str, list[Reply[None]]] = {}
         """The server end is to remove them, and waits for our reply."""
         self._torn: dict[str, None] = {}
@@ -85,6 +89,14 @@ class Adopting:
             self._ids.add(id)
         if len(self._ids):
             self._wanted.set()
+
+    def consider_copies(self, ids: Collection[str]) -> None:
+        self._copies.told(ids)
+        self.consider(ids)
+
+    def waits(self, id: str) -> bool:  # noqa: A002 - as in the contract
+        """For the end of the request of this id that is open."""
+        return id in self._means.touched or id in self._copies
 
     def take_up(self, question: TakeUp) -> None:
         id, reply = question.id, question.reply  # noqa: A001 - as in the contract
@@ -131,7 +143,9 @@ class Adopting:
                     async with self._books.lock:
                         self._means.touched.update(self._books.open.keys() & chunk)
                         unknown = [id for id in chunk if id not in self._books.open]  # noqa: A001
-                        torn = await self._adopt(unknown, leaving)
+                        copies = await self._copies.found(chunk)
+                        torn = await self._adopt(unknown, leaving, copies)
+                        await self._forget(copies, torn)
                     if torn:
                         self._torn.update(dict.fromkeys(torn))
                         self._torn_until = trio.current_time() + TORN_SECONDS
@@ -142,7 +156,7 @@ class Adopting:
                 for reply in replies:
                     if reply.wanted:
                         reply.fail(KernelError(str(trouble)))
-                self.consider(chunk)
+                self.consider_copies(chunk)
                 self.rescan()
                 await trio.sleep(AGAIN_SECONDS)
 
@@ -161,6 +175,7 @@ class Adopting:
         health = await base.health()
         if not self._looks.is_due(health):
             return
+        self.consider_copies(await base.ids(Tray.SUBMITTED))
         requests, responses = await base.ids(Tray.REQUESTS), await base.ids(Tray.RESPONSES)
         found = requests - responses
         if self._seen is None:  # each is asked for its time, which takes longer than all else
@@ -176,17 +191,32 @@ class Adopting:
     def _consider_found(self, found: frozenset[str]) -> None:
         self.consider(found - self._books.open.keys() - self._settled)
 
-    async def _adopt(self, ids: list[str], leaving: Collection[str]) -> list[str]:
+    async def _forget(self, copies: Mapping[str, bytes], torn: Collection[str]) -> None:
+        """Those that the journal has by now."""
+        over = {}
+        for id, data in copies.items():  # noqa: A001 - as in the contract
+            known = self._books.open.get(id)
+            if id not in torn and known in (None, fingerprint_of(in_copy(id, data))):
+                over[id] = data
+            else:
+                self._copies.told([id])
+        await self._copies.forget(over)
+
+    async def _adopt(self, ids: list[str], leaving: Collection[str], copies: Mapping[str, bytes]) -> list[str]:
         """Those that are torn. `leaving`: those to which our server end writes nothing more."""
         ids = [id for id in ids if not id.startswith(PING)]  # noqa: A001
         before = await all_of(ids, self._means.journal.find_over)
-        files = await all_of(ids, self._look)
+        looks = await all_of(ids, self._means.base.look)
+        stand = {id for id, both in zip(ids, looks, strict=True) if both.request is not None}  # noqa: A001
+        seen = {
+            id: self._completed(id, over, both, copies.get(id))
+            for id, over, both in zip(ids, before, looks, strict=True)  # noqa: A001
+        }
         torn, fresh, late = [], [], []
-        seen = dict(zip(ids, files, strict=True))
         ended = {over.id for over in before if over is not None}
         unknown = [id for id in ids if id not in ended]  # noqa: A001
         given_up = await self._given_up({id: seen[id] for id in unknown})  # noqa: A001
-        for id, over, both in zip(ids, before, files, strict=True):  # noqa: A001
+        for over, (id, both) in zip(before, seen.items(), strict=True):  # noqa: A001
             self._settled.discard(id)
             if isinstance(both.request, Torn):
                 torn.append(id)
@@ -194,7 +224,7 @@ class Adopting:
                 if id in given_up:
                     dossier = self._ended(dossier, both)
                 else:
-                    dossier = self._answered(dossier, both, stays=id not in leaving)
+                    dossier = self._answered(dossier, both, stays=id in stand and id not in leaving)
                 fresh.append(dossier)
                 is_told = dossier.answered == TAKEN
                 if dossier.state is State.SUCCESS and not is_told and (over is None or over.answered is None):
@@ -209,7 +239,7 @@ class Adopting:
             for tray in (Tray.FAILED, Tray.EVALUATIONS):  # they tell of the other request
                 await self._means.base.archive(again, day_of(self._means.wall()), tray)
         if fresh or late:
-            for dossier in await self._means.journal.keep(*fresh, *late, soft=self._stay(fresh)):
+            for dossier in await self._means.journal.keep(*fresh, *late, soft=self._stay(fresh) and not copies):
                 if dossier.is_over:
                     self._means.vouching.over(dossier.id, dossier.fingerprint)
                     self._means.noting.changed(dossier)
@@ -221,10 +251,15 @@ class Adopting:
                     self._books.take_in(dossier, both if is_known else None)
         return torn
 
-    async def _look(self, id: str) -> BothFiles:  # noqa: A002 - as in the contract
-        files, vouching = await self._means.base.look(id), self._means.vouching
-        if files.request is None:
-            files = replace(files, request=vouching.asked(id))
+    def _completed(self, id: str, over: Dossier | None, files: BothFiles, data: bytes | None) -> BothFiles:  # noqa: A002
+        """`data`: of the copy."""
+        there, vouching = files.request, self._means.vouching
+        copy = None if data is None else in_copy(id, data)
+        if there is None:
+            files = replace(files, request=copy or vouching.asked(id))
+        elif copy is not None and over is not None and not isinstance(there, Torn):
+            was_published_over_it = fingerprint_of(there) == over.fingerprint != fingerprint_of(copy)
+            files = replace(files, request=copy, took=None) if was_published_over_it else files
         return vouching.completed(id, files)
 
     async def _given_up(self, unknown: Mapping[str, BothFiles]) -> Collection[str]:

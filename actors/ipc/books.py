@@ -16,6 +16,7 @@ from actors.ipc.given import BothFiles
 from actors.ipc.telling_time import day_of, moment_of
 from actors.ipc.uptime import Uptime
 from codec.ipc import Request
+from codec.words import counted
 
 
 class Books:
@@ -40,8 +41,9 @@ def reopened(
     dossier = opened(request, content, now, source, up)
     if before is None:
         return dossier
+    how = f"{before.shown}, {counted(before.begun, 'attempt')}"
     return noted(
         replace(dossier, let_go=before.blobs, old=tuple(each for each in (before.read, before.answered) if each)),
-        f"{moment_of(now)}: another request of this id had ended before ({before.shown}, {before.begun} attempts); "
+        f"{moment_of(now)}: another request of this id had ended before ({how}); "
         f"it began anew, and the old files are in archive/{day_of(now)} or in quarantine.",
     )

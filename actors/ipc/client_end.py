@@ -284,6 +284,7 @@ class ClientEnd(Actor[ClientMessage]):
                     self._headway.answered(0.0, self._clock.read())  # what scripts dropped, and waits here only
                 self._touched.update(changed[0] & self._books.open.keys())
                 self._adopting.consider(changed[0] - self._books.open.keys())
+                self._adopting.consider_copies(ids.get(Tray.SUBMITTED, frozenset()))
                 self._late.news(changed[1])
                 self._adopting.consider_answers(changed[1])
             case Rescan():
@@ -344,7 +345,7 @@ class ClientEnd(Actor[ClientMessage]):
         """Told by the errand, before it ends."""
         self._vouching.over(dossier.id, dossier.fingerprint)
         self._books.open.pop(dossier.id, None)
-        if dossier.id in self._touched:
+        if self._adopting.waits(dossier.id):
             self._touched.discard(dossier.id)
             self._adopting.consider([dossier.id])
         if dossier.shown == "gave up":

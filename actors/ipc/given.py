@@ -112,6 +112,9 @@ class Base(Protocol):
     async def withdraw(self, id: str) -> bool:  # noqa: A002
         """Deletes the request; whether there was one."""
 
+    async def forget(self, copies: Mapping[str, bytes]) -> None:
+        """Deletes these from submitted/, if they still are what they were."""
+
     async def write(self, place: Tray, id: str, data: bytes) -> None:  # noqa: A002
         """Writes failed/ID.json or eval/ID.json, over what is there, never through a link."""
 

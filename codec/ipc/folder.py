@@ -12,6 +12,8 @@ from codec.ipc.response import Outcome
 
 class Tray(enum.Enum):
     REQUESTS = "requests"
+    SUBMITTED = "submitted"
+    """Of what scripts have submitted, until the client end has it in its journal: a HEAD peer removes requests."""
     RESPONSES = "responses"
     FAILED = "failed"
     EVALUATIONS = "eval"
@@ -113,7 +115,7 @@ class FilesChanged(Struct, frozen=True):
     """Something has happened to the files of these ids. The same id may be told more than once, never less."""
 
     ids: Mapping[Tray, frozenset[str]]
-    """Of REQUESTS and RESPONSES only."""
+    """Of REQUESTS, SUBMITTED and RESPONSES only."""
 
 
 class Rescan(Struct, frozen=True):

@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import socket
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,9 @@ import httpx
 import pytest
 
 from tests.house.running import Server, server
-from tests.ipc.peers import put
+from tests.ipc.peers import got, put
+from troupe.ipc import Desk
+from troupe.ipc.blocking import BlockingDesk
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
@@ -185,6 +188,77 @@ def test_in_the_dialect_of_head_what_was_dropped_is_told_when_it_has_gone_and_af
             assert fact["state"] == ("success" if command == "ping" else "gave up")
             assert (base / "failed" / f"{id}.json").exists() == (command == "bad")
         assert restarts(house) == {}
+
+
+class HeadEditor:
+    """A foreign peer of the HEAD dialect that is quicker than anybody who looks. It answers, copies what has failed,
+    and removes the request."""
+
+    def __init__(self, base: Path) -> None:
+        self.base = base
+        self.runs: dict[str, int] = {}
+        self._ended = threading.Event()
+
+    def __enter__(self) -> "HeadEditor":
+        self._thread = threading.Thread(target=self._serve)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _serve(self) -> None:
+        while not self._ended.wait(0.001):
+            for path in (self.base / "requests").glob("*.json"):
+                answer = self.base / "responses" / path.name
+                if answer.exists() or (asked := got(path)) is None:
+                    continue
+                id = asked["request_id"]  # noqa: A001 - as in the contract
+                run = self.runs[id] = self.runs.get(id, 0) + 1
+                is_done = run > asked["params"]["fail"]
+                said = {"data": run} if is_done else {"error": f"run {run} fails"}
+                tried = {"attempt": 1, "success": is_done, "timestamp": "2026-01-31T00:00:00Z", **said}
+                status = "success" if is_done else "failed"
+                document = {"request_id": id, "final_status": status, "attempts": [tried]}
+                put(answer, document)
+                if not is_done:
+                    put(self.base / "failed" / path.name, document)
+                path.unlink()
+
+
+@pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGTERM])
+def test_what_a_head_peer_takes_before_anybody_has_seen_it_has_its_three_attempts(
+    by: signal.Signals, tmp_path: Path
+) -> None:
+    """Before a server has ever been there, while one runs, while it ends, and after it has ended."""
+    base, settings = tmp_path / "base", [*options(tmp_path), "--set", "ipc.dialect=head", "--set", "ipc.server=false"]
+    fails = {f"f{number}-{when}": number for number in range(4) for when in ("first", "up", "ends", "down")}
+
+    def submit(desk: BlockingDesk, when: str) -> None:
+        for each in (each for each in fails if each.endswith(when)):
+            desk.submit("ping", {"fail": fails[each]}, id=each)
+
+    with Desk.blocking(base, state=tmp_path / "state") as desk, HeadEditor(base) as editor:
+        submit(desk, "first")
+        until(lambda: len(editor.runs) == 4, "the editor does not run them")
+        with server(tmp_path, *settings) as house:
+            house.ready()
+            submit(desk, "up")
+            submit(desk, "ends")
+            house.stop(by)
+        submit(desk, "down")
+        until(lambda: len(editor.runs) == len(fails), "the editor does not run them")
+        with server(tmp_path, *settings) as house:
+            house.ready()
+            url = house.url_of("ipc")
+            until(lambda: httpx.get(f"{url}/health").json()["trouble"] == [], "the desk is in trouble")
+            results = {each: desk.ticket(each).wait(PATIENCE) for each in fails}
+            assert {each: result.ok for each, result in results.items()} == {each: n < 3 for each, n in fails.items()}
+            assert {each: len(result.attempts) for each, result in results.items()} == editor.runs
+            assert editor.runs == {each: min(number + 1, 3) for each, number in fails.items()}
+            until(lambda: not list((base / "submitted").iterdir()), "copies are left")
+            assert restarts(house) == {}
 
 
 def test_of_two_servers_on_one_folder_one_has_both_ends_also_when_the_first_is_started_again(tmp_path: Path) -> None:

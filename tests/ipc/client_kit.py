@@ -271,3 +271,9 @@ __all__ = ["BUSY", "DONE", "NEVER", "Desk", "PaperServer", "a_state", "desk", "i
 def put(base: PaperBase, what: Request) -> None:
     """As a script does."""
     base.foreign_put(Tray.REQUESTS, what.id, write_request(what))
+
+
+def put_with_copy(base: PaperBase, what: Request) -> None:
+    """As the library for scripts does in the HEAD dialect."""
+    put(base, what)
+    base.foreign_put(Tray.SUBMITTED, what.id, write_request(what))

@@ -33,6 +33,7 @@ from actors.kernel import ActorRef, AnyRef, KernelError
 from codec.ipc import BadRequest, BadResponse, read_request, read_response
 
 numbers = itertools.count(1)
+ARCHIVED = (Tray.REQUESTS, Tray.RESPONSES, Tray.FAILED, Tray.EVALUATIONS)
 TORN_SECONDS = 1.0
 STUCK = "a file cannot be changed"
 
@@ -167,6 +168,12 @@ class PaperBase:
             raise EntryStuck(STUCK)
         return self._drop(Tray.REQUESTS, id)
 
+    async def forget(self, copies: Mapping[str, bytes]) -> None:
+        await self._trip("forget")
+        for id, data in copies.items():  # noqa: A001
+            if (there := self.files.get((Tray.SUBMITTED, id))) is not None and there[1] == data:
+                self._drop(Tray.SUBMITTED, id)
+
     async def write(self, place: Tray, id: str, data: bytes) -> None:  # noqa: A002
         await self._trip(f"write {place.value} {id}", writes=True)
         self._put(place, id, data)
@@ -186,7 +193,7 @@ class PaperBase:
         for id in ids:  # noqa: A001
             if id in self.entries_stuck:
                 raise EntryStuck(STUCK)
-            if sum(self._drop(place, id) for place in ([only] if only else Tray)):
+            if sum(self._drop(place, id) for place in ([only] if only else ARCHIVED)):
                 self.archived[id] = day
                 moved.add(id)
         return frozenset(moved)
@@ -210,7 +217,7 @@ class PaperBase:
         self._drop(place, id)
 
     async def change(self) -> None:
-        """Waits for the next one to a request or a response, whoever makes it."""
+        """Waits for the next one to a request, its copy or a response, whoever makes it."""
         await self._onlookers.park()
 
     def lose(self, why: str) -> None:
@@ -255,7 +262,7 @@ class PaperBase:
         return there is not None and there[0] == identity and self._drop(Tray.RESPONSES, id)
 
     def _changed(self, place: Tray, id: str) -> None:  # noqa: A002
-        if place in (Tray.REQUESTS, Tray.RESPONSES):
+        if place in (Tray.REQUESTS, Tray.SUBMITTED, Tray.RESPONSES):
             self._onlookers.unpark_all()
             self._tell(FilesChanged({place: frozenset({id})}))
 

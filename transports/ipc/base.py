@@ -22,6 +22,7 @@ import trio
 from msgspec import Struct
 
 from actors.kernel import ActorRef, AnyRef, MailboxFull
+from codec.ipc import Dialect
 from codec.ipc.folder import (
     ROOMS,
     STATE,
@@ -100,11 +101,12 @@ class FolderBase:
         largest: int = LARGEST,
         patience: float = PATIENCE,
         ends: Collection[str] = frozenset(),
+        dialect: Dialect = Dialect.SPEC,
     ) -> None:
         """`sync`: what has been written is on the disk, and not only on its way there. `now`: a clock that nobody
-        sets. `ends`: that are to be claimed together (claims.py)."""
+        sets. `ends`: that are to be claimed together; `dialect`: of those who answer (claims.py)."""
         self._largest = largest
-        self._site = Site(path, writing.give_back_what_is_away, ends)
+        self._site = Site(path, writing.give_back_what_is_away, ends, dialect)
         self._reading = RoomReader(now, largest)
         self._writing = RoomWriter(self._site, sync=sync)
         site = self._site
@@ -336,6 +338,9 @@ class FolderBase:
     async def withdraw(self, id: str) -> bool:  # noqa: A002
         was: bool = await self._write(writing.withdrawing(id))
         return was
+
+    async def forget(self, copies: Mapping[str, bytes]) -> None:
+        await self._write(writing.forgetting(copies))
 
     async def write(self, place: Tray, id: str, data: bytes) -> None:  # noqa: A002
         await self._write(writing.writing(place, id, data))

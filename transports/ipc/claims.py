@@ -8,6 +8,8 @@ Rules
   - Two servers that are to have both ends never share them: each would be half down for good. Whoever gets one end gets
     the other too, and keeps it while that end of his has crashed. So a lock says which ends its holder is to have, and
     nobody takes an end that the holder of the other one is to have.
+  - The last word in a lock is the dialect. It holds after the process has ended, too, for scripts that submit while
+    nobody is there (troupe/ipc/folder.py).
 """
 
 import fcntl
@@ -20,6 +22,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from codec.ipc import Dialect
 from transports.folder.drafts import lives
 from transports.folder.owned import check_own_file
 from transports.ipc.processes import Census
@@ -54,6 +57,7 @@ class _Holder(NamedTuple):
 
     pid: int | None
     ends: tuple[str, ...]
+    dialect: str = ""
 
     @property
     def name(self) -> str:
@@ -61,7 +65,7 @@ class _Holder(NamedTuple):
 
     @property
     def line(self) -> bytes:
-        return " ".join([str(self.pid), *self.ends]).encode() + b"\n"
+        return " ".join([str(self.pid), *self.ends, self.dialect]).encode() + b"\n"
 
     @classmethod
     def of(cls, content: bytes) -> "_Holder":
@@ -80,11 +84,16 @@ class ForeignLock(NamedTuple):
 
 class Claims:
     def __init__(
-        self, path: Path, now: Callable[[], float] = time.monotonic, ends: Collection[str] = frozenset()
+        self,
+        path: Path,
+        now: Callable[[], float] = time.monotonic,
+        ends: Collection[str] = frozenset(),
+        dialect: Dialect = Dialect.SPEC,
     ) -> None:
         """`now`: a clock that nobody sets. `ends`: that are to be ours together."""
         self._path = path
         self._ends = tuple(end for end in ENDS if end in ends)
+        self._dialect = dialect
         self._now = now
         self._foreign_locks: dict[str, ForeignLock] = {}
         self._held: dict[str, int] = {}
@@ -198,7 +207,7 @@ class Claims:
             self._lived.pop(end, None)
         with suppress(OSError):  # the disk is full: the number is only for whoever reads it
             os.ftruncate(file, 0)
-            os.pwrite(file, _Holder(os.getpid(), self._ends).line, 0)
+            os.pwrite(file, _Holder(os.getpid(), self._ends, self._dialect.value).line, 0)
         self._held[end] = file
         self._missed.discard(end)
         return None

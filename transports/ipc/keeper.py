@@ -43,7 +43,7 @@ POLL_SECONDS = 0.5
 BEHIND_SECONDS = 0.5
 SHARE = 20
 """Polling takes at most one part in so many of the time, and so does listing what changes."""
-WATCHED = (Tray.REQUESTS, Tray.RESPONSES)
+WATCHED = (Tray.REQUESTS, Tray.SUBMITTED, Tray.RESPONSES)
 
 
 class KeepWatch(Struct, frozen=True):

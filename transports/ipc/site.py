@@ -1,6 +1,7 @@
 """The base folder on the disk: its rooms, opened once, and the checks by which we notice that it is another one.
 
     requests/ responses/ failed/ eval/     as in the contract
+    submitted/                             copies of requests that may be taken away before the client end has seen them
     quarantine/                            what may not stay in those (quarantine.py)
     archive/DAY/ID/                        what is over and has been put away (archiving.py)
     state/                                 which server and which client work here (claims.py)
@@ -25,6 +26,7 @@ from pathlib import Path
 
 import structlog
 
+from codec.ipc import Dialect
 from codec.ipc.folder import DRAFTS, MARKS, ROOMS, STATE, BaseGone, Tray
 from transports.folder.drafts import sweep_old
 from transports.folder.memory import lies_in_memory
@@ -74,16 +76,20 @@ class OpenedBase:
 
 class Site:
     def __init__(
-        self, path: Path, tidy: Callable[[OpenedBase], None] = lambda opened: None, ends: Collection[str] = frozenset()
+        self,
+        path: Path,
+        tidy: Callable[[OpenedBase], None] = lambda opened: None,
+        ends: Collection[str] = frozenset(),
+        dialect: Dialect = Dialect.SPEC,
     ) -> None:
-        """`tidy`: is called with each that is opened, before it is used. `ends`: see claims.py."""
+        """`tidy`: is called with each that is opened, before it is used. `ends`, `dialect`: see claims.py."""
         self.path = path
         self._shown = str(path)
         self._tidy = tidy
         self.trouble: str | None = None
         self.openings = 0
         """How often it has been opened. After another opening anything may have changed."""
-        self.claims = Claims(path, ends=ends)
+        self.claims = Claims(path, ends=ends, dialect=dialect)
         self._rooted = Rooted(path, own=True, marks=MARKS, rooms=ROOMS, said=lambda sentence: log.warning(sentence))
         self._opened: OpenedBase | None = None
         self._made = False

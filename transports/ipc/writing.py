@@ -201,6 +201,26 @@ def withdrawing(id: str) -> WriteJob:  # noqa: A002
     return WriteJob([], lambda trip, _: _deleted(trip, Tray.REQUESTS, file_of(id)))
 
 
+def forgetting(copies: Mapping[str, bytes]) -> WriteJob:
+    """Those in submitted/ that still are what they were. A newer one stands in requests/ as well, unless it was taken
+    from there already."""
+
+    def act(trip: Trip, _: Sequence[str]) -> None:
+        room = trip.base.room(Tray.SUBMITTED)
+        for id, data in copies.items():  # noqa: A001
+            try:
+                if _content(room, file_of(id), len(data) + 1) == data:
+                    os.unlink(file_of(id), dir_fd=room)
+                    trip.touched.add(room)
+            except FileNotFoundError:
+                pass
+            except OSError as error:  # it stays, and is asked for again
+                if error.errno in OF_ALL:
+                    raise
+
+    return WriteJob([], act, of_one=len(copies) == 1, rooms=frozenset({Tray.SUBMITTED.value}))
+
+
 def archiving(ids: Iterable[str], day: str, only: Tray | None = None) -> WriteJob:
     trays = tuple(ARCHIVED) if only is None else (only,)
     return WriteJob([], lambda trip, _: put_away(trip.base.room, ids, day, trip.touched, trays), of_one=False)
@@ -259,6 +279,12 @@ def _deleted(trip: Trip, tray: Tray, name: str) -> bool:
         trip.touched.add(trip.base.room(tray))
         return True
     return False
+
+
+def _content(room: int, name: str, most: int) -> bytes:
+    file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=room)
+    with open(file, "rb") as opened:
+        return opened.read(most)
 
 
 def _identity(room: int, name: str) -> Identity | None:

@@ -5,6 +5,8 @@
     failed/ID.json       ends it, but not in the HEAD dialect, whose editors copy every failed attempt there: then only
                          the server knows whether it is still trying
     archive/DAY/ID/      where both are, once the request has been put away
+    submitted/ID.json    a copy of the request, until the server's client end has it in its journal: an editor of the
+                         HEAD dialect takes requests away, also while that server is not running
     state/*.lock         who is at the desk
 
 Requests that come together are synced together, and each gets its name only when it is whole, never over another one.
@@ -36,7 +38,7 @@ from codec.ipc import (
     read_response,
 )
 from codec.ipc.folder import DRAFTS, MARKS, ROOMS, STATE
-from transports.folder.drafts import discard, lives, rename_new, sweep, write_drafts
+from transports.folder.drafts import NO_LINKS, discard, lives, rename_new, sweep, write_drafts
 from transports.folder.memory import lies_in_memory
 from transports.folder.owned import FOLDER, NotOurs, why_not_ours
 from transports.folder.rooted import NotPlain, Rooted
@@ -45,7 +47,7 @@ from troupe.ipc.troubles import DeskError
 
 SHORT = 64 << 10
 """Bytes that are read, or written, in a fraction of a millisecond where no device is waited for."""
-REQUESTS, RESPONSES, FAILED, ARCHIVE = "requests", "responses", "failed", "archive"
+REQUESTS, SUBMITTED, RESPONSES, FAILED, ARCHIVE = "requests", "submitted", "responses", "failed", "archive"
 LARGEST = 16 << 20
 """A larger file is refused by the server."""
 FRESH_SECONDS = 60.0
@@ -166,7 +168,7 @@ class DeskFolder:
         """Makes what is missing. Raises DeskError."""
         devices = set()
         try:
-            for room in (REQUESTS, RESPONSES, FAILED, DRAFTS):
+            for room in (REQUESTS, SUBMITTED, RESPONSES, FAILED, DRAFTS):
                 with self._rooted.folder((room,), create=True) as here:
                     devices.add(os.fstat(here).st_dev)
                     if room == DRAFTS:
@@ -197,6 +199,7 @@ class DeskFolder:
     def _dropped(self, requests: Mapping[str, bytes]) -> dict[str, OSError | None]:
         with self._visit() as visit:
             drafts, there, *answered = map(visit.room, (DRAFTS, REQUESTS, RESPONSES, FAILED))
+            copies = visit.room(SUBMITTED) if _may_be_taken_away(visit) else None
             fates: dict[str, OSError | None] = {}
             names = {each: file_of(each) for each in requests}
             # An editor takes away the request that it has answered.
@@ -207,10 +210,12 @@ class DeskFolder:
             unnamed = dict(zip(new, written, strict=True))
             try:
                 for id, draft in zip(new, written, strict=True):  # noqa: A001 - as in the contract
-                    fates[id] = _named(draft, names[id], drafts, there)
+                    fates[id] = _named(draft, names[id], drafts, there, copies)
                     if fates[id] is None:
                         del unnamed[id]
-                os.fsync(there)
+                for room in (there, copies):
+                    if room is not None:
+                        os.fsync(room)
             finally:
                 discard(drafts, unnamed.values())
             return fates
@@ -218,9 +223,9 @@ class DeskFolder:
     def request(self, id: str) -> Request | None:  # noqa: A002 - as in the contract
         """The one that has this id; None: there is none. Raises DeskError if it cannot be read. An old
         program may still be writing it: that is waited for."""
-        until = time.monotonic() + TORN_SECONDS
+        until, name = time.monotonic() + TORN_SECONDS, file_of(id)
         while True:
-            data = self._content((REQUESTS, file_of(id)))
+            data = self._content((REQUESTS, name)) or self._content((SUBMITTED, name))
             if data is None:
                 return None
             try:
@@ -235,6 +240,9 @@ class DeskFolder:
             with self._rooted.folder((REQUESTS,)) as here:
                 os.unlink(file_of(id), dir_fd=here)
                 os.fsync(here)
+            with suppress(FileNotFoundError), self._rooted.folder((SUBMITTED,)) as copies:
+                os.unlink(file_of(id), dir_fd=copies)
+                os.fsync(copies)
         except FileNotFoundError:
             return False
         except OSError as error:
@@ -407,14 +415,51 @@ class DeskFolder:
         return DeskError(f"The folder {self.base} cannot be used: {error.strerror or error}")
 
 
-def _named(draft: str | OSError, name: str, drafts: int, there: int) -> OSError | None:
+def _named(draft: str | OSError, name: str, drafts: int, there: int, copies: int | None) -> OSError | None:
     if isinstance(draft, OSError):
         return OSError(f"it could not be written: {draft.strerror}")  # FileExistsError is said of requests only
     try:
-        rename_new(draft, name, drafts, there)
+        if copies is None or not _linked(draft, name, drafts, there):
+            rename_new(draft, name, drafts, there)
+        else:
+            _left_as_copy(draft, name, drafts, there, copies)
     except OSError as error:
         return error
     return None
+
+
+def _left_as_copy(draft: str, name: str, drafts: int, there: int, copies: int) -> None:
+    """If that fails, the request is not submitted."""
+    try:
+        os.replace(draft, name, src_dir_fd=drafts, dst_dir_fd=copies)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(name, dir_fd=there)
+        raise
+
+
+def _linked(draft: str, name: str, drafts: int, there: int) -> bool:
+    """False: this file system gives no file two names. Raises FileExistsError."""
+    try:
+        os.link(draft, name, src_dir_fd=drafts, dst_dir_fd=there, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        return False
+    return True
+
+
+def _may_be_taken_away(visit: _Visit) -> bool:
+    """Whether somebody may answer a request and remove it before a client end has seen it. The last client end has left
+    its dialect in its lock. Where there has been none, nobody knows; unless a server is there without one."""
+    for name in ("client.lock", "server.lock"):
+        with suppress(OSError):
+            file = os.open(name, _READ, dir_fd=visit.room(STATE))
+            try:
+                return name == "client.lock" and Dialect.SPEC.value.encode() not in os.read(file, 64).split()
+            finally:
+                os.close(file)
+    return True
 
 
 def _whole(file: int, size: int) -> bytes:

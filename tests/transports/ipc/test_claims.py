@@ -14,6 +14,7 @@ from random import Random
 
 import pytest
 
+from codec.ipc import Dialect
 from codec.ipc.folder import BaseGone, Tray
 from tests.transports.ipc.places import Clock
 from transports.ipc.base import FolderBase
@@ -263,3 +264,19 @@ async def test_in_the_folder_that_is_made_anew_both_ends_are_one_server_s(path: 
     assert await other.claim_client() is not None
     ours.close()
     other.close()
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.parametrize("ends", [ENDS, (CLIENT,)])
+def test_a_lock_says_whose_it_is_with_which_ends_and_in_which_dialect_also_afterwards(
+    path: Path, ends: tuple[str, ...], dialect: Dialect
+) -> None:
+    path.mkdir(mode=0o700)
+    state = os.open(path, os.O_RDONLY)
+    try:
+        ours = Claims(path, ends=ends, dialect=dialect)
+        assert ours.claim(state, CLIENT) is None
+        ours.close()
+    finally:
+        os.close(state)
+    assert (path / "client.lock").read_text().split() == [str(os.getpid()), *ends, dialect.value]

@@ -126,7 +126,7 @@ async def test_what_the_kernel_does_not_tell_of_is_found_at_the_next_tick_and_id
             while base._reads.trips < trips + number:
                 await trio.testing.wait_all_tasks_blocked(0.005)
 
-        await ticks(4)
+        await ticks(6)
         monkeypatch.setattr(Inotify, "read", deaf)
         rescans = base.rescans
         await ticks(5)
@@ -134,7 +134,7 @@ async def test_what_the_kernel_does_not_tell_of_is_found_at_the_next_tick_and_id
         since = len(heard.entries)
         put(path, Tray.RESPONSES, "x", answered("x"))
         await heard_that(heard, lambda news: news == Rescan("it is time to look again"), since)
-        await ticks(4)
+        await ticks(6)
         rescans = base.rescans
         await ticks(5)
         assert base.rescans == rescans

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from codec.ipc import Dialect
 from codec.ipc.folder import BaseUnwritable, Tray
 from tests.transports.ipc.places import answered, asked
 from transports.folder import drafts
@@ -46,6 +47,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> Steps:
     def named(rename: Callable[..., None], name: str, new: str, *places: int, **options: int) -> None:
         rename(name, new, *places, **options)
         there = options["dst_dir_fd"] if options else places[1]
+        options.pop("follow_symlinks", None)
         found.append(("named", os.stat(new, dir_fd=there).st_ino))
 
     monkeypatch.setattr(os, "fdatasync", partial(synced, "content", os.fdatasync))
@@ -53,7 +55,8 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> Steps:
     whole_disk = WholeDisk(lambda: 0.0)  # it is not avoided, however slow it was
     monkeypatch.setattr(whole_disk, "sync", partial(synced_whole, whole_disk.sync))
     monkeypatch.setattr(drafts, "whole_disk", whole_disk)
-    monkeypatch.setattr(os, "rename", partial(named, os.rename))
+    for way in ("rename", "replace", "link"):
+        monkeypatch.setattr(os, way, partial(named, getattr(os, way)))
     monkeypatch.setattr(writing, "rename_new", partial(named, rename_new))
     monkeypatch.setattr(folder, "rename_new", partial(named, rename_new))
     return found
@@ -73,9 +76,11 @@ def requests(count: int) -> dict[str, bytes]:
     return {f"r-{number}": asked(f"r-{number}") for number in range(count)}
 
 
-def dropped(base: Path, count: int) -> Callable[[], None]:
+def dropped(base: Path, count: int, dialect: Dialect) -> Callable[[], None]:
     desk = DeskFolder(base)
     desk.make()
+    (base / "state").mkdir(mode=0o700)
+    (base / "state" / "client.lock").write_text(f"1 server client {dialect.value}\n")
 
     def do() -> None:
         assert desk.drop(requests(count)) == dict.fromkeys(requests(count))
@@ -84,7 +89,8 @@ def dropped(base: Path, count: int) -> Callable[[], None]:
 
 
 WAYS: dict[str, tuple[Tray, Callable[[Path, int], Callable[[], None]]]] = {
-    "dropped": (Tray.REQUESTS, dropped),
+    "dropped": (Tray.REQUESTS, partial(dropped, dialect=Dialect.SPEC)),
+    "dropped with copies": (Tray.REQUESTS, partial(dropped, dialect=Dialect.HEAD)),
     "published": (Tray.REQUESTS, lambda base, count: by_the_server(base, writing.publishing(requests(count)))),
     "answered": (
         Tray.RESPONSES,
@@ -116,9 +122,11 @@ def test_no_name_stands_for_what_is_not_on_the_disk_and_nothing_is_said_before_t
     assert steps[: len(content)] == [("content", number) for number in content]
     assert set(content) == ({ALL} if count == MANY else files)
     assert len(content) == (1 if count == MANY else count)
-    assert {number for what, number in steps[len(content) : -1] if what == "named"} == files
-    assert len(steps) == len(content) + count + 1
-    assert steps[-1] == ("folder", room.stat().st_ino)
+    rooms = [room, tmp_path / "base" / Tray.SUBMITTED.value] if way == "dropped with copies" else [room]
+    assert {number for what, number in steps[len(content) : -len(rooms)] if what == "named"} == files
+    assert len(steps) == len(content) + len(rooms) * (count + 1)
+    assert steps[-len(rooms) :] == [("folder", each.stat().st_ino) for each in rooms]
+    assert all({path.stat().st_ino for path in each.iterdir()} == files for each in rooms)
 
 
 def test_a_folder_that_cannot_be_synced_is_no_success(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -210,3 +210,21 @@ def test_a_new_request_under_an_id_that_was_being_put_away_stays(tmp_path: Path,
         if not died:
             break
     assert kinds == {True, False}
+
+
+def test_of_the_copies_of_requests_only_those_are_forgotten_that_still_are_what_they_were(tmp_path: Path) -> None:
+    path = tmp_path / "base"
+    writer = RoomWriter(Site(path), sync=False)
+    writer.run([])
+    known = {id: asked(id) for id in ("same", "newer", "longer", "away", "link", "pipe", "folder")}  # noqa: A001
+    room = path / "submitted"
+    put(path, Tray.SUBMITTED, "same", known["same"])
+    put(path, Tray.SUBMITTED, "newer", asked("newer", other=1))
+    put(path, Tray.SUBMITTED, "longer", known["longer"] + b" ")
+    put(path, Tray.SUBMITTED, "other", asked("other"))
+    (room / "link.json").symlink_to(room / "same.json")
+    os.mkfifo(room / "pipe.json")
+    (room / "folder.json").mkdir()
+    assert writer.run([writing.forgetting(known)]) == [None]
+    left = ["folder.json", "link.json", "longer.json", "newer.json", "other.json", "pipe.json"]
+    assert sorted(os.listdir(room)) == left

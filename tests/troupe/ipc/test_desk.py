@@ -10,10 +10,12 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -168,6 +170,12 @@ def put(base: Path, room: str, request_id: str, outcome: Success | Failure) -> N
     draft.rename(base / room / file_of(request_id))
 
 
+def leave_a_lock(base: Path, end: str, line: str) -> None:
+    """As an end that has served there, and has ended."""
+    (base / "state").mkdir(parents=True, mode=0o700)
+    (base / "state" / f"{end}.lock").write_text(f"{line}\n" if line else "")
+
+
 async def test_a_torn_answer_is_waited_out(base: Path) -> None:
     async with desk_of(base) as desk:
         ticket = await desk.submit("echo", id="r1")
@@ -297,21 +305,36 @@ async def test_however_many_are_impatient_one_looks_who_is_there_for_a_while(
     assert present.call_count == looked
 
 
+@pytest.mark.parametrize("way", ["the only one", "the only one, as there are no links", "the first", "the second"])
 async def test_a_request_that_cannot_be_given_its_name_is_said_not_to_be_there(
-    base: Path, monkeypatch: pytest.MonkeyPatch
+    base: Path, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
-    def rename(draft: str, name: str, *folders: int) -> None:
-        if name == "r1.json":
-            raise OSError(errno.ENOSPC, "No space left on device")
-        rename_new(draft, name, *folders)
+    full, no_links = OSError(errno.ENOSPC, "No space left on device"), OSError(errno.EPERM, "Operation not permitted")
 
-    monkeypatch.setattr(folder, "rename_new", rename)
+    def fails(error: OSError, name: str, do: Callable[..., None]) -> Callable[..., None]:
+        def failing(old: str, new: str, *folders: int, **options: Any) -> None:
+            if new == name:
+                raise error
+            do(old, new, *folders, **options)
+
+        return failing
+
+    if way == "the only one":
+        leave_a_lock(base, "client", "1 server client spec")
+    if way == "the only one, as there are no links":
+        monkeypatch.setattr(os, "link", fails(no_links, "r1.json", os.link))
+    if way.startswith("the only one"):
+        monkeypatch.setattr(folder, "rename_new", fails(full, "r1.json", rename_new))
+    else:
+        do = "link" if way == "the first" else "replace"
+        monkeypatch.setattr(os, do, fails(full, "r1.json", getattr(os, do)))
     async with desk_of(base) as desk:
         several = [desk.made("echo", {}, name, {}) for name in ("r0", "r1", "r2")]
         with pytest.raises(DeskError, match=f"request r1 could not be written to {base}: No space left on device"):
             await desk.submit_many(several)
         assert sorted(os.listdir(base / "requests")) == ["r0.json", "r2.json"]
         assert os.listdir(base / "tmp") == []
+        assert "r1.json" not in os.listdir(base / "submitted")
 
 
 @pytest.mark.parametrize("held", [(), ("server",), ("client",), ("server", "client")])
@@ -597,8 +620,48 @@ async def test_an_answer_without_its_request_is_given_to_nobody_who_may_ask_for_
         await desk.submit("echo", id="r1")
         put(base, "responses", "r1", Success({}))
         (base / "requests" / "r1.json").unlink()
+        (base / "submitted" / "r1.json").unlink()
         with pytest.raises(IdTaken, match="nobody can say"):
             await desk.submit("echo", id="r1")
+
+
+async def test_what_a_peer_has_taken_is_known_by_its_copy(base: Path) -> None:
+    async with desk_of(base) as desk:
+        await desk.submit("echo", id="r1")
+        put(base, "responses", "r1", Success({}))
+        (base / "requests" / "r1.json").unlink()
+        assert (await (await desk.submit("echo", id="r1")).wait()).ok
+        with pytest.raises(IdTaken, match="r1"):
+            await desk.submit("other", id="r1")
+
+
+@pytest.mark.parametrize(
+    ("lock", "line", "is_copied"),
+    [
+        (None, "", True),  # who will come is not known
+        ("client", "1 client spec", False),
+        ("client", "1 server client spec", False),
+        ("client", "1 server client head", True),
+        ("client", "1 client", True),  # of a server that says nothing of it
+        ("client", "", True),
+        ("server", "1 server spec", False),  # nobody would take the copies away
+        ("server", "1 server head", False),
+    ],
+)
+async def test_a_request_is_left_as_a_copy_too_unless_the_client_end_says_that_none_is_taken_away(
+    base: Path, lock: str | None, line: str, is_copied: bool
+) -> None:
+    if lock is not None:
+        leave_a_lock(base, lock, line)
+    async with desk_of(base) as desk:
+        await desk.submit_many([desk.made("echo", {}, name, {}) for name in ("r1", "r2")])
+        requests, copies = sorted(os.listdir(base / "requests")), sorted(os.listdir(base / "submitted"))
+        assert requests == ["r1.json", "r2.json"]
+        assert copies == (requests if is_copied else [])
+        for name in copies:
+            assert (base / "submitted" / name).read_bytes() == (base / "requests" / name).read_bytes()
+        assert await desk.cancel(["r1"]) == ["r1"]
+        assert os.listdir(base / "submitted") == copies[1:]
 
 
 async def test_what_is_submitted_at_once_is_synced_together(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:

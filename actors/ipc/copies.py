@@ -1,0 +1,52 @@
+"""submitted/: a copy of each request that a script has submitted, until the journal has it.
+
+A HEAD peer removes the request that it answers, and may do so before we have seen it: at once, or while no server runs.
+So the library for scripts leaves a copy here, where no peer looks, unless the folder's client end speaks the contract's
+dialect.
+
+Rules
+  - The request counts where it stands; the copy, where that is gone, or is an older one of its id that is over.
+  - A copy is deleted when the journal has its request, and not before. If another request of its id is open, it waits
+    until that is over.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping
+
+from actors.ipc.given import Asked, Base, Tray
+from actors.ipc.server_steps import Unreadable
+from codec.ipc import BadRequest, read_request
+
+
+class Copies:
+    def __init__(self, base: Base) -> None:
+        self._base = base
+        self._there: set[str] = set()
+        """Ids that have one, or had one."""
+
+    def told(self, ids: Iterable[str]) -> None:
+        self._there.update(ids)
+
+    def __contains__(self, id: str) -> bool:  # noqa: A002 - as in the contract
+        return id in self._there
+
+    async def found(self, ids: Collection[str]) -> Mapping[str, bytes]:
+        """Of these. What is told from now on is newer."""
+        some = [id for id in ids if id in self._there]  # noqa: A001
+        self._there.difference_update(some)
+        return await self._base.read_several(Tray.SUBMITTED, some) if some else {}
+
+    async def forget(self, copies: Mapping[str, bytes]) -> None:
+        if copies:
+            await self._base.forget(copies)
+
+
+def in_copy(id: str, data: bytes) -> Asked | Unreadable:  # noqa: A002
+    try:
+        return Asked(read_request(data, id), data)
+    except BadRequest as wrong:  # it was complete when it got its name
+        return Unreadable(hashlib.sha256(data).digest(), str(wrong))
+
+
+def fingerprint_of(asked: Asked | Unreadable) -> bytes:
+    return asked.request.fingerprint if isinstance(asked, Asked) else asked.fingerprint
