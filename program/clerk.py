@@ -89,6 +89,7 @@ class DeskMeans(Struct, frozen=True):
     """The means by which these commands reach the outside."""
 
     visit: Callable[[DeskPlace], AbstractContextManager[Clerk]]
-    files: Callable[[Path], BaseFiles]
+    files: Callable[[Path, DeskPlace], BaseFiles]
+    """Of a base, and of the server that is looked for at that place."""
     base: Callable[[DeskPlace], Path]
     wall: Callable[[], float]

@@ -7,14 +7,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from codec.ipc import BadId, Request
+from msgspec.structs import replace
+
+from codec.ipc import BadId, Request, Wishes, write_request
 from codec.ipc.desk import DeskTotals, EditorOrder, Handled, RequestDetail, Selection
+from codec.ipc.report import Papers
 from program.clerk import Clerk, DeskMeans, ServerAway
+from program.commands.ipc_evaluate import BaseFiles
 from program.ipc_arguments import DeskPlace
 from program.trouble import WENT_WRONG, WRONGLY_ASKED, Trouble
 from transports.ipc.offline import OfflineBase
 from troupe.ipc import BadParams, BlockingDesk, Desk, DeskError, IdTaken, NoServer, NotYet, Result
 from troupe.ipc.folder import Sight
+from troupe.ipc.office import Office
 from troupe.ipc.whereabouts import base_of
 
 SUBMITTER = "troupe ipc"
@@ -105,4 +110,31 @@ def base(place: DeskPlace) -> Path:
         return base_of(place.base, place.config)
 
 
-IPC = DeskMeans(visit, OfflineBase, base, time.time)
+def files(base: Path, place: DeskPlace) -> BaseFiles:
+    return AskingBase(base, Office(base, place.state_dir, place.url))
+
+
+class AskingBase(OfflineBase):
+    """The files of a base; and where a peer of the HEAD dialect has removed a request, what a running server knows of
+    it."""
+
+    def __init__(self, base: Path, office: Office) -> None:
+        super().__init__(base)
+        self._office = office
+
+    def papers(self, id: str) -> Papers:  # noqa: A002 - as in the contract
+        papers = super().papers(id)
+        if papers.request is not None:
+            return papers
+        try:
+            detail = self._office.detail(id)
+        except DeskError:  # nobody is there who knows more
+            return papers
+        if detail is None or not isinstance(detail.params, dict):
+            return papers
+        wishes = Wishes(submitter=detail.fact.submitter, reference=detail.reference)
+        request = Request(id=id, command=detail.fact.command, params=detail.params, wishes=wishes)
+        return replace(papers, request=write_request(request), seconds=detail.fact.seconds)
+
+
+IPC = DeskMeans(visit, files, base, time.time)

@@ -351,6 +351,7 @@ export namespace Desk {
     type: "detail";
     fact: RequestFact;
     params?: any;
+    reference?: string | null;
     tried?: Attempt[];
     notes?: string[];
     not_before?: number | null;

@@ -126,10 +126,12 @@ class Dossier(Struct, frozen=True, kw_only=True, omit_defaults=True):
             message=self.message,
         )
 
-    def detail(self, params: object) -> RequestDetail:
+    def detail(self, request: Request | None) -> RequestDetail:
+        """`request`: None, if it cannot be read."""
         return RequestDetail(
             fact=self.fact,
-            params=params,
+            params=None if request is None else request.params,
+            reference=None if request is None else request.wishes.reference,
             tried=self.tried,
             notes=self.notes,
             not_before=self.not_before,

@@ -124,9 +124,12 @@ class Base(Protocol):
     async def read_several(self, place: Tray, ids: Sequence[str]) -> Mapping[str, bytes]:
         """Those of them that are plain files. They cost one trip to the disk."""
 
-    async def archive(self, ids: Iterable[str], day: str, only: Tray | None = None) -> frozenset[str]:
+    async def archive(
+        self, ids: Iterable[str], day: str, only: Tray | None = None, asked: Mapping[str, bytes] = ...
+    ) -> frozenset[str]:
         """Moves all files of these requests, or only those of one tray, to archive/DAY/ID/. Returns the ids that were
-        moved. After a kill a request is wholly there or wholly here, once the folder has been opened again."""
+        moved. `asked`: the requests, which are written there if they stand nowhere any more. After a kill a request is
+        wholly there or wholly here, once the folder has been opened again."""
 
     async def reopen(self, id: str) -> bool:  # noqa: A002
         """Deletes failed/ID.json, which says that it is over; whether there was one."""

@@ -158,10 +158,10 @@ class ClientJournal:
         if dossier is None:
             return None
         try:
-            params: object = read_request(dossier.content, id).params
+            request = read_request(dossier.content, id)
         except BadRequest:
-            params = None
-        return dossier.detail(params)
+            return dossier.detail(None)
+        return dossier.detail(request)
 
     # -- for the evaluator
 

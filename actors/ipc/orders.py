@@ -31,7 +31,7 @@ from actors.ipc.telling_time import day_of, moment_of
 from actors.ipc.uptime import passed
 from actors.kernel import MailboxFull, Reply, in_words
 from actors.store import all_of
-from codec.ipc import Success
+from codec.ipc import Dialect, Success
 from codec.ipc.desk import Handled, RequestFact, Selection
 from codec.words import counted
 
@@ -213,7 +213,9 @@ class Orders:
     async def _put_away(self, order: DeskOrder, dossiers: Sequence[Dossier]) -> None:
         mine = [dossier.id for dossier in dossiers]
         if mine:
-            await self._means.base.archive(mine, day_of(self._means.wall()))
+            is_head = self._means.terms.dialect is Dialect.HEAD  # its peer removes requests
+            asked = {dossier.id: dossier.content for dossier in dossiers if dossier.content and is_head}
+            await self._means.base.archive(mine, day_of(self._means.wall()), asked=asked)
             await self._means.journal.forget(dossiers)
             self._means.noting.forgotten(mine)
             order.handled.extend(mine)

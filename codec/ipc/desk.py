@@ -62,6 +62,8 @@ class RequestFact(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class RequestDetail(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="detail"):
     fact: RequestFact
     params: Any = None
+    reference: str | None = None
+    """What a good answer says, if that is no param."""
     tried: tuple[Attempt, ...] = ()
     notes: tuple[str, ...] = ()
     """Sentences: requeued from where and when, may have run twice, answered late, what was archived."""

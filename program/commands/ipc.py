@@ -41,13 +41,13 @@ def work(command: Ipc, means: DeskMeans, out: TextIO | None = None, err: TextIO 
     match command.deed:
         case Evaluate(asked):
             with tidily():
-                base = means.files(means.base(command.place))
+                base = means.files(means.base(command.place), command.place)
                 return ipc_evaluate.run(asked, base, now=means.wall(), out=out, err=err)
         case MakeReport(asked):
             with tidily():
                 usual = means.base(command.place)
                 return ipc_report.run(
-                    asked, lambda base: means.files(base or usual), now=means.wall(), out=out, err=err
+                    asked, lambda base: means.files(base or usual, command.place), now=means.wall(), out=out, err=err
                 )
         case WatchDesk() as deed:
             with means.visit(command.place) as clerk:

@@ -2,7 +2,7 @@
 
 It does at once what the server's evaluator does in its own time. Both may do it at the same time, because each
 evaluation is written as a whole, and both write the same. A finished evaluation is left alone, unless the answer or the
-reference has changed.
+reference has changed. Where a peer of the HEAD dialect has removed a request, a running server is asked for it.
 
     exit code    when
     0            all that can be evaluated is

@@ -6,7 +6,9 @@
     --run NAME=base:FOLDER       all requests of another base
 
 Without --run, there is a run for each submitter, or a single one. A pattern and a submitter look into the archive, too.
-If an id is in both, the one that is not archived counts; of several archived ones the latest counts.
+If an id is in both, the one that is not archived counts; of several archived ones the latest counts. Where a peer of
+the HEAD dialect has removed a request, a running server is asked for it; without one, its submitter and its reference
+are not known.
 
     exit code    when
     0            the report has been made

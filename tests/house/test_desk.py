@@ -6,6 +6,8 @@ import os
 import random
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -15,7 +17,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.house.running import Server, server
+from tests.house.running import PROGRAM, Server, server
 from tests.ipc.peers import got, put
 from troupe.ipc import Desk
 from troupe.ipc.blocking import BlockingDesk
@@ -259,6 +261,48 @@ def test_what_a_head_peer_takes_before_anybody_has_seen_it_has_its_three_attempt
             assert editor.runs == {each: min(number + 1, 3) for each, number in fails.items()}
             until(lambda: not list((base / "submitted").iterdir()), "copies are left")
             assert restarts(house) == {}
+
+
+def reported(here: Path) -> dict[str, Any]:
+    place = ["--base", str(here / "base"), "--state-dir", str(here / "state")]
+    words = [sys.executable, str(PROGRAM), "ipc", "report", "--format", "json", *place]
+    said: dict[str, Any] = json.loads(subprocess.run(words, check=True, capture_output=True).stdout)
+    for run in said["runs"]:
+        del run["median_seconds"]
+    del said["made"]
+    return said
+
+
+def reported_of_a_batch(here: Path, dialect: str) -> dict[str, Any]:
+    """And the same once it is archived and the server has ended."""
+    here.mkdir()
+    base = here / "base"
+    with server(here, *options(here), "--set", f"ipc.dialect={dialect}") as house:
+        house.ready()
+        with Desk.blocking(base, state=here / "state") as desk:
+            tickets = [
+                desk.submit(command, {"prompt": prompt}, id=f"{who}-{n}", submitter=who, reference="one two three")
+                for who, prompt in (("plain", "one two four"), ("wrong", "other words"))
+                for n, command in enumerate(["submitPrompt", "submitPrompt", "noSuchCommand"])
+            ]
+            assert [ticket.wait(PATIENCE).ok for ticket in tickets] == [True, True, False] * 2
+        assert bool(list((base / "requests").iterdir())) == (dialect == "spec")
+        until(lambda: len(list((base / "eval").iterdir())) == 4, "the answers are not evaluated")
+        before = reported(here)
+        answer = httpx.post(house.url_of("ipc") + "/archive", json={"all": True})
+        assert len(answer.json()["ids"]) == len(tickets)
+    assert reported(here) == before
+    return before
+
+
+def test_a_report_says_the_same_in_both_dialects_and_before_and_after_what_is_over_is_archived(tmp_path: Path) -> None:
+    """In HEAD no request stands where it stood. The running server knows it, and afterwards the archive."""
+    said = reported_of_a_batch(tmp_path / "spec", "spec")
+    assert [(run["name"], run["n"], run["failed"], run["scored"]) for run in said["runs"]] == [
+        ("plain", 3, 1, 3),
+        ("wrong", 3, 1, 3),
+    ]
+    assert reported_of_a_batch(tmp_path / "head", "head") == said
 
 
 def test_of_two_servers_on_one_folder_one_has_both_ends_also_when_the_first_is_started_again(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import trio
@@ -45,6 +46,8 @@ class PaperBase:
         self.withheld: tuple[str, ...] = ()
         """What the disk does not give, as sentences."""
         self.archived: dict[str, str] = {}
+        self.requests_archived: dict[str, bytes] = {}
+        """Those that stood nowhere any more."""
         self.gone: str | None = None
         self.other_client: str | None = None
         """A sentence, if another client end has the folder."""
@@ -187,12 +190,16 @@ class PaperBase:
         there = self.files.get((place, id))
         return there[1] if there else None
 
-    async def archive(self, ids: Iterable[str], day: str, only: Tray | None = None) -> frozenset[str]:
+    async def archive(
+        self, ids: Iterable[str], day: str, only: Tray | None = None, asked: Mapping[str, bytes] = MappingProxyType({})
+    ) -> frozenset[str]:
         await self._trip("archive")
         moved = set()
         for id in ids:  # noqa: A001
             if id in self.entries_stuck:
                 raise EntryStuck(STUCK)
+            if id in asked and (Tray.REQUESTS, id) not in self.files:
+                self.requests_archived[id] = asked[id]
             if sum(self._drop(place, id) for place in ([only] if only else ARCHIVED)):
                 self.archived[id] = day
                 moved.add(id)

@@ -7,7 +7,7 @@ from actors.ipc.client_steps import State
 from actors.ipc.given import Tray
 from actors.ipc.pinging import PING
 from codec.ipc import Dialect, Request, write_request
-from tests.ipc.client_kit import BUSY, DONE, Desk, in_turn, play, put_with_copy, request
+from tests.ipc.client_kit import BUSY, DONE, Desk, in_turn, play, put, put_with_copy, request
 from tests.ipc.paper import PaperBase
 
 SETTLED_SECONDS = 5.0
@@ -45,6 +45,10 @@ def test_a_copy_is_the_request_where_that_is_gone_and_is_deleted_when_it_is_jour
         assert dossier.begun == 2
         await trio.sleep(SETTLED_SECONDS)
         assert copies(base) == set()
+        base.calls.clear()
+        put(base, what)
+        await trio.sleep(SETTLED_SECONDS)
+        assert "read submitted a" not in base.calls  # nobody looks for it any more
 
     play(test, base=base, outcomes=in_turn(BUSY, DONE), dialect=dialect)
 

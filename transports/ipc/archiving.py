@@ -4,6 +4,9 @@ Files are first gathered in archive/.staging/DAY~ID~TRAYS/, one rename each, and
 its day. TRAYS says which files there were. So a kill in between is seen at the next opening, and the rest follows: a
 request is wholly in the rooms or wholly in the archive.
 
+A HEAD peer has removed the request that it has answered. Where the journal has it, it is written beside its answer, as
+the last step: a kill before that leaves an archived answer without its request.
+
 A script that submits a new request under an id that was being put away when we were killed loses nothing: its file is
 not among those that were gathered, and then the rest stays as well.
 """
@@ -13,8 +16,9 @@ import logging
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from types import MappingProxyType
 
 from codec.ipc.folder import BaseGone, Tray
 from codec.ipc.ids import BadId, checked, file_of
@@ -50,8 +54,11 @@ def put_away(
     day: str,
     touched: set[int],
     trays: Iterable[Tray] = tuple(ARCHIVED),
+    asked: Mapping[str, str] = MappingProxyType({}),
+    drafts: int = -1,
 ) -> frozenset[str]:
-    """`touched`: takes the rooms that are to be synced. The day's own folders have been."""
+    """`touched`: takes the rooms that are to be synced. The day's own folders have been. `asked`: names of drafts, the
+    requests of these ids, which count where none stands."""
     if not _DAY.fullmatch(day):
         raise ValueError(f"a day is written 2026-01-31, and not {day!r}")
     moved = set()
@@ -68,11 +75,13 @@ def put_away(
                 os.mkdir(stage, 0o700, dir_fd=staging)
             try:
                 _gather(room, staging, stage, id, standing)
-                _file_away(room, staging, stage, day, id)
+                filed = _file_away(room, staging, stage, day, id)
             except OSError:
                 with suppress(OSError):
                     _give_back(room, staging, stage, id)
                 raise
+            if id in asked and Tray.REQUESTS not in standing:
+                _add_request(asked[id], drafts, filed, day, room)
             moved.add(id)
             touched.update(room(tray) for tray in standing)
         touched.add(room(Tray.ARCHIVE))
@@ -165,15 +174,24 @@ def _gather(room: Room, staging: int, stage: str, id: str, standing: Iterable[Tr
         os.close(there)
 
 
-def _file_away(room: Room, staging: int, stage: str, day: str, id: str) -> None:  # noqa: A002
+def _add_request(draft: str, drafts: int, filed: str, day: str, room: Room) -> None:
+    with _opened(day, room(Tray.ARCHIVE)) as there, _opened(filed, there) as folder:
+        rename_new(draft, ARCHIVED[Tray.REQUESTS], drafts, folder)
+        os.fsync(folder)
+
+
+def _file_away(room: Room, staging: int, stage: str, day: str, id: str) -> str:  # noqa: A002
+    """The name of its folder there."""
     there = _made(day, room(Tray.ARCHIVE))
     try:
         for number in range(1, 100_000):
             with suppress(FileExistsError):
-                rename_new(stage, id if number == 1 else f"{id}~{number}", staging, there)
-                return
+                name = id if number == 1 else f"{id}~{number}"
+                rename_new(stage, name, staging, there)
+                return name
     finally:
         os.close(there)
+    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), id)
 
 
 def _made(name: str, here: int) -> int:
@@ -183,9 +201,15 @@ def _made(name: str, here: int) -> int:
 
 
 def _sync(name: str, here: int) -> None:
+    with _opened(name, here) as folder:
+        os.fsync(folder)
+
+
+@contextmanager
+def _opened(name: str, here: int) -> Iterator[int]:
     folder = os.open(name, _FOLDER, dir_fd=here)
     try:
-        os.fsync(folder)
+        yield folder
     finally:
         os.close(folder)
 

@@ -345,11 +345,18 @@ class FolderBase:
     async def write(self, place: Tray, id: str, data: bytes) -> None:  # noqa: A002
         await self._write(writing.writing(place, id, data))
 
-    async def archive(self, ids: Iterable[str], day: str, only: Tray | None = None) -> frozenset[str]:
+    async def archive(
+        self,
+        ids: Iterable[str],
+        day: str,
+        only: Tray | None = None,
+        asked: Mapping[str, bytes] = writing.NONE_ASKED,
+    ) -> frozenset[str]:
         moved: frozenset[str] = frozenset()
         for some in _groups(dict.fromkeys(ids)):
             try:
-                moved |= await self._write(writing.archiving(some, day, only))
+                known = {id: asked[id] for id in some if id in asked}  # noqa: A001
+                moved |= await self._write(writing.archiving(some, day, only, known))
             except ArchiveBlocked as blocked:
                 self._blocked, self._blocked_day = str(blocked), day
                 self.stir()

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import structlog
@@ -37,6 +38,7 @@ SHORT = 64 << 10
 """Bytes that are written, or read, in a fraction of a millisecond where no device is waited for."""
 SET_ASIDE = frozenset({Tray.QUARANTINE.value, DRAFTS})
 """The rooms that are used when something may not stay, and for drafts."""
+NONE_ASKED: Mapping[str, bytes] = MappingProxyType({})
 AWAY = ".away-"
 _AWAY = re.compile(re.escape(AWAY) + r"([0-9]+)-([0-9]+)-(.+)", re.DOTALL)
 
@@ -221,9 +223,20 @@ def forgetting(copies: Mapping[str, bytes]) -> WriteJob:
     return WriteJob([], act, of_one=len(copies) == 1, rooms=frozenset({Tray.SUBMITTED.value}))
 
 
-def archiving(ids: Iterable[str], day: str, only: Tray | None = None) -> WriteJob:
+def archiving(
+    ids: Iterable[str], day: str, only: Tray | None = None, asked: Mapping[str, bytes] = NONE_ASKED
+) -> WriteJob:
+    """`asked`: the requests of these ids, as far as they are known; they count where none stands."""
     trays = tuple(ARCHIVED) if only is None else (only,)
-    return WriteJob([], lambda trip, _: put_away(trip.base.room, ids, day, trip.touched, trays), of_one=False)
+
+    def act(trip: Trip, drafts: Sequence[str]) -> frozenset[str]:
+        requests = dict(zip(asked, drafts, strict=True))
+        try:
+            return put_away(trip.base.room, ids, day, trip.touched, trays, requests, trip.base.drafts)
+        finally:
+            discard(trip.base.drafts, drafts)
+
+    return WriteJob(list(asked.values()), act, of_one=False)
 
 
 def reopening(id: str) -> WriteJob:  # noqa: A002

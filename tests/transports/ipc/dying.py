@@ -18,6 +18,8 @@ from transports.ipc.writing import RoomWriter, WriteJob
 
 DAY = "2026-01-31"
 NEW = {"a": asked("a", text="new"), "b": asked("b", text="new")}
+KNOWN = {"a": asked("a", text="stands"), "c": asked("c", text="gone")}
+"""Requests of the journal. A HEAD peer has removed the second one."""
 STEPS = "open rename link unlink mkdir rmdir fsync fdatasync utime fchmod".split()  # noqa: SIM905
 
 
@@ -35,7 +37,7 @@ CHANGES: dict[str, Callable[[Path], WriteJob]] = {
     "take_away": _taking(lambda identity: writing.taking_away("a", identity)),
     "set_aside": _taking(lambda identity: writing.setting_aside("a", identity, "why")),
     "write": lambda path: writing.writing(Tray.FAILED, "a", refused("a", "new")),
-    "archive": lambda path: writing.archiving(["a", "b"], DAY, None),
+    "archive": lambda path: writing.archiving(["a", "b", "c"], DAY, None, KNOWN),
     "reopen": lambda path: writing.reopening("a"),
 }
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from codec.ipc.folder import Tray
-from tests.transports.ipc.dying import CHANGES, DAY, NEW
+from tests.transports.ipc.dying import CHANGES, DAY, KNOWN, NEW
 from tests.transports.ipc.places import answered, asked, identity, put, refused
 from transports.ipc import writing
 from transports.ipc.archiving import ARCHIVED
@@ -24,6 +24,7 @@ OLD = {
     (Tray.FAILED, "a"): refused("a", "old"),
     (Tray.EVALUATIONS, "a"): b"{}",
     (Tray.REQUESTS, "b"): asked("b"),
+    (Tray.RESPONSES, "c"): refused("c"),
 }
 Files = dict[tuple[Tray, str], bytes]
 
@@ -124,7 +125,9 @@ def _here_or_in_quarantine(path: Path) -> None:
 
 
 def _wholly_here_or_there(path: Path) -> None:
+    """A request that stood nowhere is there, or nowhere. A kill just before it is written there leaves it out."""
     there, here = archived(path), standing(path)
+    assert there.pop((Tray.REQUESTS, "c"), KNOWN["c"]) == KNOWN["c"]
     assert there | here == OLD
     assert {key[1] for key in there} & {key[1] for key in here} == set()
     assert all(entry.name in (".staging", DAY) for entry in (path / "archive").iterdir())
@@ -160,6 +163,13 @@ def test_a_change_that_is_killed_at_any_step_has_happened_or_not(tmp_path: Path,
         if not died:
             break
     assert step > 2
+
+
+def test_a_request_that_stands_nowhere_is_archived_beside_its_answer(tmp_path: Path) -> None:
+    prepare(tmp_path / "base")
+    again(tmp_path / "base", "archive")
+    assert archived(tmp_path / "base") == {**OLD, (Tray.REQUESTS, "c"): KNOWN["c"]}
+    assert os.listdir(tmp_path / "base" / "tmp") == []
 
 
 @pytest.mark.slow
