@@ -296,8 +296,10 @@ def _deleted(trip: Trip, tray: Tray, name: str) -> bool:
 
 def _content(room: int, name: str, most: int) -> bytes:
     file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=room)
-    with open(file, "rb") as opened:
-        return opened.read(most)
+    try:
+        return os.read(file, most)
+    finally:
+        os.close(file)
 
 
 def _identity(room: int, name: str) -> Identity | None:
