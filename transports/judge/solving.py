@@ -62,7 +62,7 @@ class Machine:
             try:
                 return await find()
             except Interrupted:
-                async with self._seclusion.alone():
+                async with self._seclusion.alone(command):
                     self._runner.renew()
                     return await find()
         except (NoSuchProgram, NotStarted, Interrupted) as error:
@@ -87,7 +87,7 @@ class Machine:
         ahead = self._start_ahead and self._interpreters.can_be_ahead(program[0])
         command = Command(program, cwd, self._env, b"" if stdin is None else stdin, bounds, ahead=ahead)
         if turn is None:
-            async with self._seclusion.alone():
+            async with self._seclusion.alone(tuple(program)):
                 self._runner.renew()
                 try:
                     return await self._runner.run(command)
@@ -109,7 +109,7 @@ class Machine:
         try:
             return await self._runner.run(command)
         except Interrupted:
-            async with self._seclusion.alone():
+            async with self._seclusion.alone(module):
                 self._runner.renew()
                 return await self._runner.run(command)
 

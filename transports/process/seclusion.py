@@ -12,10 +12,12 @@ Rules
   - A program that is to run alone waits for the running ones, and holds up those that have not begun.
   - Between two programs that run alone, all that were held up have their turn. Otherwise a row of such programs could
     hold them up for ever.
+  - Of those that wait to run alone, the owners take turns. Otherwise whoever has many that end their launcher would
+    hold up whoever has one.
 """
 
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import asynccontextmanager
 
 import trio
@@ -28,7 +30,8 @@ class Seclusion:
         self._on: set[Among] = set()
         self._held: deque[Among] = deque()
         """Invariant: not empty => a program runs alone, or waits to."""
-        self._waiting: deque[trio.Event] = deque()
+        self._waiting: dict[Hashable, deque[trio.Event]] = {}
+        """By owner, in the order of their turns."""
         self._secluded = False
         """Invariant: => no program is ON."""
 
@@ -37,17 +40,19 @@ class Seclusion:
         return Among(self, turn)
 
     @asynccontextmanager
-    async def alone(self) -> AsyncIterator[None]:
+    async def alone(self, owner: Hashable) -> AsyncIterator[None]:
         if self._secluded or self._on or self._waiting:
             come = trio.Event()
-            self._waiting.append(come)
+            self._waiting.setdefault(owner, deque()).append(come)
             try:
                 await come.wait()
             except BaseException:
                 if come.is_set():
                     self._leave_seclusion()
                 else:
-                    self._waiting.remove(come)
+                    self._waiting[owner].remove(come)
+                    if not self._waiting[owner]:
+                        del self._waiting[owner]
                     if not self._waiting and not self._secluded:
                         self._let_in()
                 raise
@@ -86,7 +91,11 @@ class Seclusion:
     def _seclude_next(self) -> None:
         if self._waiting and not self._on and not self._secluded:
             self._secluded = True
-            self._waiting.popleft().set()
+            owner = next(iter(self._waiting))
+            its = self._waiting.pop(owner)
+            its.popleft().set()
+            if its:
+                self._waiting[owner] = its  # after all others
 
 
 class Among:

@@ -39,15 +39,15 @@ class World:
             run.over()
             run.over()  # said again, it is nothing
 
-    def wish(self) -> None:
-        self.nursery.start_soon(self._wish)
+    def wish(self, number: int) -> None:
+        self.nursery.start_soon(self._wish, number % 3)
 
-    async def _wish(self) -> None:
+    async def _wish(self, owner: int) -> None:
         done = trio.Event()
         with trio.CancelScope() as scope:
             self.waiting.append(scope)
             try:
-                async with self.seclusion.alone():
+                async with self.seclusion.alone(owner):
                     assert not self.on
                     assert not self.alone
                     self.waiting.remove(scope)
@@ -94,7 +94,7 @@ def test_alone_means_alone_and_nobody_waits_for_ever(told: list[tuple[str, int]]
                     case "over":
                         world.over(number)
                     case "wish":
-                        world.wish()
+                        world.wish(number)
                     case "give up":
                         world.give_up(number)
                     case _:
@@ -120,7 +120,7 @@ async def test_between_two_who_are_alone_those_who_were_held_up_have_their_turn(
     seclusion = Seclusion()
 
     async def alone(name: str) -> None:
-        async with seclusion.alone():
+        async with seclusion.alone(name):
             said.append(name)
             await wait_all_tasks_blocked()
 
@@ -147,7 +147,7 @@ async def test_who_is_alone_or_waits_to_be_holds_up_who_comes_and_who_leaves_mea
         return run
 
     async def alone() -> None:
-        async with seclusion.alone():
+        async with seclusion.alone("alone"):
             said.append("alone")
             await done.wait()
 
@@ -168,5 +168,24 @@ async def test_who_is_alone_or_waits_to_be_holds_up_who_comes_and_who_leaves_mea
     assert said == ["first", "second", "alone", "third", "fourth", "fifth"]
     for run in (stays, *runs):
         run.over()
-    async with seclusion.alone():  # nobody is on: it comes at once
+    async with seclusion.alone("last"):  # nobody is on: it comes at once
         pass
+
+
+async def test_of_those_who_wait_to_be_alone_the_owners_take_turns() -> None:
+    said: list[str] = []
+    seclusion = Seclusion()
+
+    async def alone(owner: str) -> None:
+        async with seclusion.alone(owner):
+            said.append(owner)
+            await wait_all_tasks_blocked()
+
+    async with trio.open_nursery() as nursery:
+        run = seclusion.among_others(Now())
+        run.come(lambda: None)
+        for owner in "aaaaabcbc":
+            nursery.start_soon(alone, owner)
+            await wait_all_tasks_blocked()
+        run.over()
+    assert "".join(said) == "abcabcaaa"
