@@ -42,7 +42,7 @@ from msgspec.structs import replace
 from actors.ipc.again import AGAIN_SECONDS, WantedWork
 from actors.ipc.books import Books, reopened
 from actors.ipc.client_steps import Journal, Row, State, View, next_step
-from actors.ipc.copies import Copies, fingerprint_of, in_copy
+from actors.ipc.copies import Copies, fingerprint_of, in_copy, taken_answer
 from actors.ipc.dossier import Dossier, begun, noted, stepped
 from actors.ipc.errand import TORN_SECONDS, ErrandMeans
 from actors.ipc.fairness import FairQueue
@@ -60,6 +60,7 @@ from codec.ipc import Dialect, Failure, Request, in_turn
 CHUNK = 200
 GATHER_SECONDS = 0.025
 MOST_UNSURE = 1_000
+RECALLED = "it had been answered, and its answer taken away, before this server saw either."
 
 
 class Adopting:
@@ -215,6 +216,8 @@ class Adopting:
         torn, fresh, late = [], [], []
         ended = {over.id for over in before if over is not None}
         unknown = [id for id in ids if id not in ended]  # noqa: A001
+        recalled = await self._recalled({id: seen[id] for id in unknown if id in copies and id not in stand})  # noqa: A001
+        seen |= recalled
         given_up = await self._given_up({id: seen[id] for id in unknown})  # noqa: A001
         for over, (id, both) in zip(before, seen.items(), strict=True):  # noqa: A001
             self._settled.discard(id)
@@ -225,6 +228,8 @@ class Adopting:
                     dossier = self._ended(dossier, both)
                 else:
                     dossier = self._answered(dossier, both, stays=id in stand and id not in leaving)
+                if id in recalled:
+                    dossier = noted(dossier, f"{moment_of(self._means.wall())}: {RECALLED}")
                 fresh.append(dossier)
                 is_told = dossier.answered == TAKEN
                 if dossier.state is State.SUCCESS and not is_told and (over is None or over.answered is None):
@@ -261,6 +266,15 @@ class Adopting:
             was_published_over_it = fingerprint_of(there) == over.fingerprint != fingerprint_of(copy)
             files = replace(files, request=copy, took=None) if was_published_over_it else files
         return vouching.completed(id, files)
+
+    async def _recalled(self, taken: Mapping[str, BothFiles]) -> Mapping[str, BothFiles]:
+        """Of requests that a HEAD peer has taken: those whose answers somebody has taken since, with what they were."""
+        gone = {id: both for id, both in taken.items() if both.response is None and not self._stays}  # noqa: A001
+        failed = await self._means.base.read_several(Tray.FAILED, list(gone)) if gone else {}
+        return {
+            id: replace(both, response=Answer(TAKEN, taken_answer(id, failed.get(id))))
+            for id, both in gone.items()  # noqa: A001
+        }
 
     async def _given_up(self, unknown: Mapping[str, BothFiles]) -> Collection[str]:
         """A HEAD peer copies each failure to failed/, so there that says nothing."""
@@ -316,19 +330,19 @@ class Adopting:
     def _answered(self, dossier: Dossier, files: BothFiles, *, stays: bool) -> Dossier:
         """The same; if a success lies there already, as it is after the step that its errand would take. Nobody has
         seen how long that took, so what the files say of it is believed. The script may take the answer away as soon as
-        it has read it, and who looks later finds nothing."""
+        it has read it, and who looks later finds nothing. If it has done so already, that holds for a failure, too."""
         answer = files.response
         if dossier.stale or not isinstance(files.request, Asked) or not isinstance(answer, Answer):
             return dossier
         view = View(request=stays, response=answer, published=0, overdue=False, recorded=False, cleared=False)
         step = next_step(dossier.row, view, self._means.terms.dialect)
-        if not isinstance(step, Journal) or step.row.state is not State.SUCCESS:
+        if not isinstance(step, Journal) or (step.row.state is not State.SUCCESS and answer.identity != TAKEN):
             return dossier
         took = files.took
         if took is not None:
             dossier = replace(dossier, created=dossier.created - took, changed=dossier.changed - took)
         over = stepped(dossier, step.row, self._means.wall(), took, self._means.uptime())
-        return replace(over, answered=answer.identity)
+        return replace(over, answered=answer.identity) if over.is_over else over
 
     def _ended(self, dossier: Dossier, files: BothFiles) -> Dossier:
         """The same, given up with the answer that lies there."""

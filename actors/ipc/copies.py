@@ -6,6 +6,8 @@ dialect.
 
 Rules
   - The request counts where it stands; the copy, where that is gone, or is an older one of its id that is over.
+  - A peer removes a request when its answer stands. If there is no answer any more either, the script has read it and
+    tidied up, and nothing is run again: it was the failure that the peer has copied to failed/, else a success.
   - A copy is deleted when the journal has its request, and not before. If another request of its id is open, it waits
     until that is over.
 """
@@ -15,7 +17,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from actors.ipc.given import Asked, Base, Tray
 from actors.ipc.server_steps import Unreadable
-from codec.ipc import BadRequest, read_request
+from codec.ipc import BadRequest, BadResponse, Outcome, Success, read_request, read_response
 
 
 class Copies:
@@ -39,6 +41,16 @@ class Copies:
     async def forget(self, copies: Mapping[str, bytes]) -> None:
         if copies:
             await self._base.forget(copies)
+
+
+def taken_answer(id: str, failed: bytes | None) -> Outcome:  # noqa: A002 - as in the contract
+    """To a request of which nothing is left but its copy, and what stands in failed/."""
+    if failed is not None:
+        try:
+            return read_response(failed, id).outcome
+        except BadResponse:
+            pass
+    return Success()
 
 
 def in_copy(id: str, data: bytes) -> Asked | Unreadable:  # noqa: A002

@@ -251,6 +251,8 @@ def test_what_a_head_peer_takes_before_anybody_has_seen_it_has_its_three_attempt
             house.stop(by)
         submit(desk, "down")
         until(lambda: len(editor.runs) == len(fails), "the editor does not run them")
+        until(lambda: not list((base / "requests").iterdir()), "the editor does not remove them")
+        (base / "responses" / "f0-down.json").unlink()  # its script has read it
         with server(tmp_path, *settings) as house:
             house.ready()
             url = house.url_of("ipc")

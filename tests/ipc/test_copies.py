@@ -6,8 +6,8 @@ import trio
 from actors.ipc.client_steps import State
 from actors.ipc.given import Tray
 from actors.ipc.pinging import PING
-from codec.ipc import Dialect, Request, write_request
-from tests.ipc.client_kit import BUSY, DONE, Desk, in_turn, play, put, put_with_copy, request
+from codec.ipc import Dialect, Failure, Request, write_request, write_response
+from tests.ipc.client_kit import BUSY, DONE, NEVER, Desk, in_turn, play, put, put_with_copy, request
 from tests.ipc.paper import PaperBase
 
 SETTLED_SECONDS = 5.0
@@ -31,7 +31,7 @@ def test_a_copy_is_the_request_where_that_is_gone_and_is_deleted_when_it_is_jour
     dialect: Dialect, stands: bool, is_there: bool
 ) -> None:
     """Told as news, or found when the client end starts."""
-    base = PaperBase()
+    base, is_answered = PaperBase(), dialect is Dialect.HEAD and not stands
     what = request("a", "setMode", {"mode": "chat"})
 
     async def test(it: Desk) -> None:
@@ -40,6 +40,8 @@ def test_a_copy_is_the_request_where_that_is_gone_and_is_deleted_when_it_is_jour
         if not is_there:
             it.client.kill()
         (put_with_copy if stands else taken)(base, what)
+        if is_answered:
+            base.foreign_put(Tray.RESPONSES, "a", write_response("a", BUSY, (dialect,)))
         (dossier,) = await it.over("a")
         assert (dossier.state, dossier.fingerprint) == (State.SUCCESS, what.fingerprint)
         assert dossier.begun == 2
@@ -50,7 +52,40 @@ def test_a_copy_is_the_request_where_that_is_gone_and_is_deleted_when_it_is_jour
         await trio.sleep(SETTLED_SECONDS)
         assert "read submitted a" not in base.calls  # nobody looks for it any more
 
-    play(test, base=base, outcomes=in_turn(BUSY, DONE), dialect=dialect)
+    outcomes = [DONE] if is_answered else [BUSY, DONE]
+    play(test, base=base, outcomes=in_turn(*outcomes), dialect=dialect)
+
+
+@pytest.mark.parametrize("failed", [None, BUSY, NEVER])
+@pytest.mark.parametrize("is_there", [True, False])
+def test_what_a_peer_has_answered_and_its_script_has_tidied_up_is_not_run_for_that(
+    failed: Failure | None, is_there: bool
+) -> None:
+    """A HEAD peer removes a request after it has answered it, and copies what has failed. The rest is a success."""
+    base = PaperBase()
+
+    async def test(it: Desk) -> None:
+        await it.ready()
+        await trio.sleep(SETTLED_SECONDS)
+        if not is_there:
+            it.client.kill()
+        if failed is not None:
+            base.foreign_put(Tray.FAILED, "a", write_response("a", failed, (Dialect.HEAD,)))
+        taken(base, request("a"))
+        base.calls.clear()
+        (dossier,) = await it.over("a")
+        published = base.calls.count("publish a")
+        if failed is None:
+            assert (dossier.state, dossier.begun, published) == (State.SUCCESS, 1, 0)
+        elif failed.permanent:
+            assert (dossier.state, dossier.begun, published) == (State.GAVE_UP, 1, 0)
+        else:
+            assert (dossier.state, dossier.begun, published) == (State.SUCCESS, 2, 1)
+        assert "its answer taken away" in " ".join(dossier.notes)
+        await trio.sleep(SETTLED_SECONDS)
+        assert copies(base) == set()
+
+    play(test, base=base, outcomes=in_turn(DONE), dialect=Dialect.HEAD)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -244,6 +244,7 @@ def test_who_types_stays_and_follows_the_link_by_keyboard(show: Show) -> None:
     stays(page, stage)
     page.keyboard.type("terns")
     expect(page.locator("judge-problems .problem .name")).to_have_text(["C - Lanterns along the River"])
+    page.keyboard.press("Tab")
     news(page).get_by_role("link", name="B - Two Towers").press("Enter")
     assert stage.heard(OpenProblem) == [OpenProblem(TOWERS.id)]
 

@@ -204,6 +204,10 @@ class DeskFolder:
             names = {each: file_of(each) for each in requests}
             # An editor takes away the request that it has answered.
             known = {each for each, name in names.items() if any(_stands(name, room) for room in (there, *answered))}
+            if copies is not None:
+                for each in known:  # whoever has put it there may have been killed before it had its copy
+                    with suppress(FileNotFoundError, FileExistsError):
+                        _linked(names[each], names[each], there, copies)
             new = {each: data for each, data in requests.items() if each not in known}
             fates.update((each, FileExistsError()) for each in known)
             written = write_drafts(drafts, list(new.values()))
@@ -309,10 +313,16 @@ class DeskFolder:
             for name, is_record in (("response.json", False), ("failed.json", True)):
                 data = self._content((ARCHIVE, day, id, name))
                 found = None if data is None else _read(data, id)
+                if found is not None and is_record and found.dialect is Dialect.HEAD and self._is_copy(day, id):
+                    continue
                 if found is not None and isinstance(found.outcome, Failure) == is_record:
                     asked = self._written((ARCHIVE, day, id, "request.json"))
                     return Sight(found.outcome, found.at, asked, is_put_away=True)
         return None
+
+    def _is_copy(self, day: str, id: str) -> bool:  # noqa: A002
+        """An editor's copy of an attempt that failed, put away alone as its request has succeeded later."""
+        return not any(self._exists((ARCHIVE, day, id, name)) for name in ("request.json", "response.json"))
 
     def _outcome(
         self,
@@ -450,13 +460,13 @@ def _linked(draft: str, name: str, drafts: int, there: int) -> bool:
 
 
 def _may_be_taken_away(visit: _Visit) -> bool:
-    """Whether somebody may answer a request and remove it before a client end has seen it. The last client end has left
-    its dialect in its lock. Where there has been none, nobody knows; unless a server is there without one."""
+    """Whether somebody may answer a request and remove it before a client end has seen it. The last end has left its
+    dialect in its lock. Where there has been none, nobody knows."""
     for name in ("client.lock", "server.lock"):
         with suppress(OSError):
             file = os.open(name, _READ, dir_fd=visit.room(STATE))
             try:
-                return name == "client.lock" and Dialect.SPEC.value.encode() not in os.read(file, 64).split()
+                return Dialect.SPEC.value.encode() not in os.read(file, 64).split()
             finally:
                 os.close(file)
     return True

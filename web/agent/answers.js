@@ -4,13 +4,15 @@
  * Rules
  *   - No key answers but in the request that has the focus, and only the reader brings it there, or leaves it free: a new
  *     request takes the focus if it is nowhere, never out of a field or from a button.
- *   - A key that comes right after the focus has come by itself is not meant for the request.
+ *   - A key that approves is not meant for a request to which the focus has just come by itself. One that rejects asks
+ *     for the reason, and answers nothing yet.
+ *   - Text that was begun in a field is none of these keys, also when the field goes away (house/keys.js).
  *   - An answer is sent once. What another window has answered meanwhile, holds.
  *   - An answer is to what was seen, and no more: several changes are answered one by one, each by the hunks that it has.
  *     (The contract's scope "all" means every change that waits, also one that has come in this moment.)
  */
 
-import { notify } from "../house/house.js";
+import { TYPING, dropText, notify } from "../house/house.js";
 import { ask } from "./api.js";
 import { newId, say } from "./chosen.js";
 import { page, parts } from "./page.js";
@@ -73,37 +75,37 @@ waiting.addEventListener("all", async ({ detail: { approved } }) => {
 
 // --- the keyboard
 
-const TEXT = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]";
-
 /** What is asked comes forward if the focus is nowhere else. */
 transcript.addEventListener("asked", ({ detail: part }) => {
   const { activeElement: focused } = document;
   const free = !focused || focused === document.body || focused === transcript
     || (focused.localName === "agent-request" && /** @type {any} */ (focused).request.state !== "waiting");
-  if (free && !document.querySelector("dialog[open]") && !focused?.matches(TEXT)) part.comeForward();
+  if (free && !document.querySelector("dialog[open]") && !focused?.matches(TYPING)) part.comeForward();
 });
 
 const here = () => /** @type {any} */ (document.activeElement?.closest("agent-request") ?? null);
 
 export function goToRequest(by) {
-  const open = (page.session?.requests.waiting ?? []).map(({ id }) => transcript.requestOf(id)).filter(Boolean);
+  const open = (page.session?.requests.waiting ?? []).map(({ id }) => transcript.requestOf(id)).filter((each) => each?.isOpen);
   const at = open.indexOf(here());
   const next = at === -1 ? open.at(by > 0 ? 0 : -1) : open[(at + by + open.length) % open.length];
   if (next) next.go();
   else notify("Nothing waits for an answer.");
 }
 
-/** A key that answers, or moves in, the request that has the focus; without one it leads to the first. */
+/**
+ * A key that answers, or moves in, the request that has the focus; without one it leads to the first. "Reject" asks why
+ * at once, wherever the focus was: it does nothing yet, and what is typed next is the reason, and no key.
+ */
 export function answerHere(wish) {
   const request = here();
-  if (!request) {
-    if (page.session?.requests.waiting.length) goToRequest(1);
-    return;
-  }
+  const isIn = Boolean(request && (request.isOpen || wish.endsWith("Hunk")));
+  if (!isIn && page.session?.requests.waiting.length) goToRequest(1);
+  if (wish === "reject" && !here()?.reject()) dropText();
+  if (wish === "reject" || !isIn) return;
   if (wish === "nextHunk") request.step(1);
   else if (wish === "lastHunk") request.step(-1);
-  else if (request.isMeant && wish === "approve") request.approve();
-  else if (request.isMeant) request.reject();
+  else if (request.isMeant) request.approve();
 }
 
 composer.addEventListener("up", () => {

@@ -34,6 +34,8 @@ class AgentComposer extends HouseElement {
   #marked = 0;
   /** What waits, as it was drawn last: a button that somebody is about to press stays. */
   #waiting = "";
+  /** What was taken back last. */
+  #withdrawn = "";
 
   build() {
     const buttons = h("div.buttons", {}, this.#steer, this.#stop, this.#send_);
@@ -42,6 +44,7 @@ class AgentComposer extends HouseElement {
     this.#field.addEventListener("input", () => this.#changed());
     this.#field.addEventListener("keydown", (event) => this.#key(event));
     this.#field.setAttribute("aria-controls", this.#hints.id);
+    this.#queue.addEventListener("keydown", (event) => event.repeat && event.preventDefault()); // one press, one message
     let width = 0;
     new ResizeObserver(([{ contentRect }]) => {
       if (contentRect.width === width) return;
@@ -78,14 +81,24 @@ class AgentComposer extends HouseElement {
     const waiting = JSON.stringify([queued, doubtful]);
     if (waiting === this.#waiting) return;
     this.#waiting = waiting;
-    const wasIn = this.#queue.contains(document.activeElement);
+    const focused = document.activeElement?.closest("li");
+    const wasIn = focused && this.#queue.contains(focused) ? [...this.#queue.children].indexOf(focused) : -1;
+    const wasOn = wasIn === -1 ? "" : focused?.dataset.key;
     const row = (sign, { message_id: id, message }) => h("li", { "data-key": `queued ${id}` },
       icon(sign), h("span", {}, message),
       h("button.quiet", { type: "button", title: "Take it back", ariaLabel: `Take back: ${message.slice(0, 60)}`,
-        onclick: () => this.announce("withdraw", { id }) }, icon("cross")));
+        onclick: () => this.#withdraw(id) }, icon("cross")));
     this.#queue.replaceChildren(...queued.map((each) => row(each.delivery === "steer" ? "out" : "clock", each)),
       ...doubtful.map((each) => row("alarm", each)));
-    if (wasIn) (/** @type {HTMLElement | null} */ (this.#queue.querySelector("button")) ?? this.#field).focus();
+    if (wasIn === -1) return;
+    const rows = /** @type {HTMLElement[]} */ ([...this.#queue.children]);
+    const next = wasOn === `queued ${this.#withdrawn}` ? (rows[wasIn] ?? rows.at(-1)) : rows.find(({ dataset }) => dataset.key === wasOn);
+    (next?.querySelector("button") ?? this.#field).focus(); // what went by itself leads to no other message's button
+  }
+
+  #withdraw(id) {
+    this.#withdrawn = id;
+    this.announce("withdraw", { id });
   }
 
   focus() {

@@ -4,7 +4,7 @@
  * is the request that has the focus (answers.js).
  */
 
-import { HouseElement, h, icon } from "../house/house.js";
+import { HouseElement, TYPING, h, icon } from "../house/house.js";
 
 /** @type {[key: string, written: string, wish: string, sentence: string][]} */
 const KEYS = [
@@ -41,17 +41,17 @@ const IN_THE_SEARCH = [
 ];
 
 const wishes = new Map(KEYS.map(([key, , wish]) => [key, wish]));
-const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]";
+const REPEATED = new Set(["next", "previous", "nextHunk", "lastHunk", "request", "back"]);
 
 /** Calls `act(wish)` for each key that means something. */
 export function listenToKeys(act) {
   document.addEventListener("keydown", (event) => {
-    const { key, ctrlKey, metaKey, altKey, defaultPrevented } = event;
+    const { key, ctrlKey, metaKey, altKey, defaultPrevented, repeat } = event;
     const target = event.target instanceof Element ? event.target : null;
     if (ctrlKey || metaKey || altKey || defaultPrevented || document.querySelector("dialog[open]")) return;
     if (target?.closest(TYPING) && key !== "Escape") return;
     const wish = wishes.get(key);
-    if (!wish) return;
+    if (!wish || (repeat && !REPEATED.has(wish))) return; // a key that is held answers once
     event.preventDefault();
     act(wish);
   });

@@ -12,7 +12,7 @@
  * "read" (it is to be seen, wherever the end is).
  */
 
-import { HouseElement, h, icon, mark, put, turn } from "../house/house.js";
+import { HouseElement, h, icon, mark, notify, put, turn } from "../house/house.js";
 import "./diff_view.js";
 import { deletedBy, titleOf } from "./requests.js";
 import { CommandRunView } from "./running.js";
@@ -62,6 +62,7 @@ class AgentRequest extends HouseElement {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #silence;
   #isOver = false;
+  #isHeld = false;
   #came = -MEANT;
   /** @type {CommandRunView | null} */
   #run = null;
@@ -73,6 +74,8 @@ class AgentRequest extends HouseElement {
     this.addEventListener("taken", () => this.#drawApprove());
     this.#fold.addEventListener("toggle", () => this.#diff.seen());
     this.#reason.addEventListener("keydown", (event) => {
+      if (event.repeat && this.#isHeld) event.preventDefault(); // the key that has led here is still down
+      else this.#isHeld = false;
       if (event.key !== "Escape") return;
       event.preventDefault();
       event.stopPropagation();
@@ -141,8 +144,10 @@ class AgentRequest extends HouseElement {
     return exactly ? { remember, exactly: true } : { remember };
   }
 
+  /** Asks why; false: it is not to be answered. */
   reject() {
     if (this.isOpen) this.#unfold(true);
+    return this.isOpen;
   }
 
   step(by) {
@@ -297,6 +302,7 @@ class AgentRequest extends HouseElement {
 
   #follow() {
     const { state, resolution, kind } = this.request;
+    const wasOpen = this.dataset.state === "waiting";
     this.dataset.state = state;
     const held = this.#form.contains(document.activeElement);
     this.#form.hidden = state !== "waiting" && state !== "sent";
@@ -312,6 +318,11 @@ class AgentRequest extends HouseElement {
       this.#fold.open = false;
     } else if (state === "told" && kind === "patch") {
       this.#fold.open = false;
+    }
+    const reason = this.#refusal.hidden ? "" : this.#reason.value.trim();
+    if (wasOpen && this.#form.hidden && reason) {
+      const how = state === "settled" ? "was answered elsewhere" : "is over";
+      notify(`${titleOf(this.request)} ${how} while you were writing. The agent does not hear “${reason.slice(0, 100)}”.`);
     }
     if (this.#form.hidden) this.#unfold(false);
     this.#drawApprove();
@@ -342,6 +353,7 @@ class AgentRequest extends HouseElement {
     }
     this.#refusal.hidden = !open;
     mark(this.#reject, "aria-expanded", open);
+    this.#isHeld = open;
     if (open) this.#reason.focus();
     else if (!this.#form.hidden) this.#reject.focus();
   }

@@ -4,7 +4,7 @@ export { copy } from "./copying.js";
 export { HouseElement, h, mark, must, put } from "./element.js";
 export * as format from "./format.js";
 export { icon, turn } from "./icons.js";
-export { inComposition } from "./keys.js";
+export { TYPING, dropText, inComposition } from "./keys.js";
 export { Outline } from "./outline.js";
 export { LiveSocket, beside } from "./socket.js";
 export { notify } from "./notice.js";

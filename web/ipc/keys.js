@@ -3,7 +3,7 @@
  * somebody types, while a dialog is open, or with Ctrl, Alt or the like.
  */
 
-import { HouseElement, h, icon } from "../house/house.js";
+import { HouseElement, TYPING, h, icon } from "../house/house.js";
 
 /** @type {[keys: string[], written: string, wish: string, sentence: string][]} */
 const KEYS = [
@@ -21,7 +21,6 @@ const KEYS = [
 ];
 
 const wishes = new Map(KEYS.flatMap(([keys, , wish]) => keys.map((key) => [key, wish])));
-const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]";
 const REPEATED = new Set(["next", "previous"]);
 
 /** Calls `act(wish)` for each key that means something. */

@@ -4,7 +4,7 @@
  * browser and the editor.
  */
 
-import { HouseElement, h, icon } from "../house/house.js";
+import { HouseElement, TYPING, h, icon } from "../house/house.js";
 
 /**
  * [keys, their names for people, the wish in judge.js, its description].
@@ -37,7 +37,6 @@ const KEYS = [
 const JUST_NOW = 2_000; // ms
 
 const actions = new Map(KEYS.flatMap(([keys, , action]) => keys.map((key) => [key, action])));
-const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]";
 
 let typed = -Infinity;
 

@@ -625,6 +625,31 @@ async def test_an_answer_without_its_request_is_given_to_nobody_who_may_ask_for_
             await desk.submit("echo", id="r1")
 
 
+@pytest.mark.parametrize("beside", ["request.json", "response.json", None])
+async def test_an_editor_s_copy_that_was_put_away_alone_is_no_end(base: Path, beside: str | None) -> None:
+    """Its request has succeeded later, and the script has tidied up. What was given up has more than this there."""
+    async with desk_of(base) as desk:
+        await desk.submit("echo", id="r1")
+        away = base / "archive" / "2026-01-31" / "r1"
+        away.mkdir(parents=True)
+        failed = write_response("r1", Failure("busy"), (Dialect.HEAD,))
+        (away / "failed.json").write_bytes(failed)
+        if beside is not None:
+            (away / beside).write_bytes(failed)
+        (base / "requests" / "r1.json").unlink()
+        sight = desk.folder.look("r1")
+        assert (sight.outcome, sight.is_gone) == ((None, True) if beside is None else (Failure("busy"), False))
+
+
+async def test_whoever_submits_again_what_has_no_copy_leaves_one(base: Path) -> None:
+    """A script may have been killed between the request and its copy."""
+    async with desk_of(base) as desk:
+        await desk.submit_many([desk.made("echo", {}, name, {}) for name in ("r1", "r2")])
+        (base / "submitted" / "r1.json").unlink()
+        await desk.submit_many([desk.made("echo", {}, name, {}) for name in ("r1", "r2", "r3")])
+        assert sorted(os.listdir(base / "submitted")) == ["r1.json", "r2.json", "r3.json"]
+
+
 async def test_what_a_peer_has_taken_is_known_by_its_copy(base: Path) -> None:
     async with desk_of(base) as desk:
         await desk.submit("echo", id="r1")
@@ -644,8 +669,8 @@ async def test_what_a_peer_has_taken_is_known_by_its_copy(base: Path) -> None:
         ("client", "1 server client head", True),
         ("client", "1 client", True),  # of a server that says nothing of it
         ("client", "", True),
-        ("server", "1 server spec", False),  # nobody would take the copies away
-        ("server", "1 server head", False),
+        ("server", "1 server spec", False),
+        ("server", "1 server head", True),
     ],
 )
 async def test_a_request_is_left_as_a_copy_too_unless_the_client_end_says_that_none_is_taken_away(
