@@ -69,6 +69,9 @@ class Clerk(Protocol):
     def endings(self, ids: Sequence[str], patience: float | None, until: float | None) -> Iterator[Ending]:
         """As they come; no more after `until`, by the clock that nobody sets."""
 
+    def names_tell(self) -> bool:
+        """Whether the names of the files tell which requests are over."""
+
     def counts(self) -> tuple[int, int, int]:
         """Requests, those that have an answer, those that failed: from names alone."""
 

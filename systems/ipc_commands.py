@@ -51,6 +51,9 @@ class DeskClerk:
         tickets = [self._blocking.ticket(each) for each in ids]
         return self._blocking.as_completed(tickets, patience=patience, until=until)
 
+    def names_tell(self) -> bool:
+        return self._blocking.call(self._desk.names_tell)
+
     def counts(self) -> tuple[int, int, int]:
         return self._blocking.call(self._desk.counts)
 

@@ -96,7 +96,8 @@ from codec.words import counted
 FORSAKEN_AFTER, POSTED_AFTER = 30.0, 5.0
 """Seconds until a problem ends after its last panel has left, and if it never had one. So of many posted problems only
 a few are in memory at a time."""
-KEEP_SECONDS = 2.0
+KEEP_SECONDS, KEEP_SHARE = 0.25, 20.0
+"""While a run goes on, its results are kept so often; but where that takes long, it takes one part in so many."""
 MANY_RUNS = "As many problems are being run as can be at a time. Run it again when one of them is done."
 
 
@@ -194,8 +195,9 @@ class Problem(Actor[ProblemMessage]):
                     self._watching.looked(self.ref)
             case KeepSoFar(run):
                 if self._under_way is not None and run is self._under_way.run:
+                    began = self.stage.now()
                     await self._filing.so_far(self._ledger.kept())
-                    self.tell_later(KEEP_SECONDS, message)
+                    self.tell_later(max(KEEP_SECONDS, KEEP_SHARE * (self.stage.now() - began)), message)
             case NobodyLooks():
                 if self.ref.statistics().mailbox.queued:  # somebody wants something, which would be lost
                     self._look_around()

@@ -54,7 +54,7 @@ def watch(deed: WatchDesk, clerk: Clerk, out: TextIO | None = None) -> int:
     out = out or sys.stdout
     live = is_terminal(out)
     began, first, before, drawn = time.monotonic(), None, "", 0
-    there: float | None = None  # when the server was last there
+    there = None if clerk.names_tell() else began  # when the server was last there, or might have been
     try:
         with tidily():
             streams.show(_HIDE if live else "", out)
@@ -86,14 +86,14 @@ def watch(deed: WatchDesk, clerk: Clerk, out: TextIO | None = None) -> int:
 
 
 def _all_are_over(totals: DeskTotals | None, progress: Progress, there: float | None) -> bool:
-    """`there`: when the server was last there, if it was while we looked. The names of the files do not tell then: in
+    """`there`: when the server was last there, if it was while we looked, or if the names of the files do not tell: in
     the HEAD dialect a request between two attempts has no file. Raises Trouble if it stays away."""
     if totals is not None or there is None:
         return progress.over >= progress.total
     if time.monotonic() - there <= MOST_AWAY:
         return False
     raise Trouble(
-        "The server has gone, and only it knows which requests are over. They are kept; start it again, and they go on",
+        "The server is not there, and only it knows which requests are over. They are kept; start it, and they go on",
         code=WENT_WRONG,
     )
 

@@ -91,6 +91,11 @@ class Desk(AnyDesk):
         """Raises NoServer."""
         return await self._in_thread(self.office.totals)
 
+    async def names_tell(self) -> bool:
+        """Whether the names of the files tell which requests are over: not where an editor of the HEAD dialect removes
+        what it has answered."""
+        return await self._in_thread(self.folder.names_tell)
+
     async def counts(self) -> tuple[int, int, int]:
         """From the names of the files alone: requests, those that have an answer, those that failed."""
         return await self._in_thread(self.folder.counts)

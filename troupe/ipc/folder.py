@@ -199,7 +199,7 @@ class DeskFolder:
     def _dropped(self, requests: Mapping[str, bytes]) -> dict[str, OSError | None]:
         with self._visit() as visit:
             drafts, there, *answered = map(visit.room, (DRAFTS, REQUESTS, RESPONSES, FAILED))
-            copies = visit.room(SUBMITTED) if _may_be_taken_away(visit) else None
+            copies = visit.room(SUBMITTED) if _dialect(visit) is not Dialect.SPEC else None
             fates: dict[str, OSError | None] = {}
             names = {each: file_of(each) for each in requests}
             # An editor takes away the request that it has answered.
@@ -301,6 +301,11 @@ class DeskFolder:
             return over | {each for each in wanted - over if not self._exists((REQUESTS, file_of(each)))}
         over = (self._names(RESPONSES) | self._names(FAILED)) & wanted
         return over | (wanted - over - self._names(REQUESTS))
+
+    def names_tell(self) -> bool:
+        """Which requests are over."""
+        with self._visit() as visit:
+            return _dialect(visit) is not Dialect.HEAD
 
     def counts(self) -> tuple[int, int, int]:
         """Requests; those of them that have an answer; those of them that failed. A HEAD editor takes a request away
@@ -459,17 +464,18 @@ def _linked(draft: str, name: str, drafts: int, there: int) -> bool:
     return True
 
 
-def _may_be_taken_away(visit: _Visit) -> bool:
-    """Whether somebody may answer a request and remove it before a client end has seen it. The last end has left its
-    dialect in its lock. Where there has been none, nobody knows."""
+def _dialect(visit: _Visit) -> Dialect | None:
+    """That the last end has left in its lock. If it is not the contract's, somebody may answer a request and remove it
+    before a client end has seen it. None: nobody knows."""
     for name in ("client.lock", "server.lock"):
         with suppress(OSError):
             file = os.open(name, _READ, dir_fd=visit.room(STATE))
             try:
-                return Dialect.SPEC.value.encode() not in os.read(file, 64).split()
+                words = os.read(file, 64).decode("ascii", "replace").split()
             finally:
                 os.close(file)
-    return True
+            return next((each for each in (Dialect.SPEC, Dialect.HEAD) if each.value in words), None)
+    return None
 
 
 def _whole(file: int, size: int) -> bytes:

@@ -63,7 +63,7 @@ waiting.addEventListener("all", async ({ detail: { approved } }) => {
   const listed = `${files.slice(0, 5).join(", ")}${files.length > 5 ? ` and ${files.length - 5} more files` : ""}`;
   const agreed = await question.ask({
     title: `${approved ? "Approve" : "Reject"} all ${asked.length} changes?`,
-    sentence: approved ? `With all their hunks: ${listed}.` : `None is made: ${listed}. The agent hears why:`,
+    sentence: approved ? `With all their hunks: ${listed}.` : `Nothing is written: ${listed}. The agent hears why:`,
     verb: approved ? "Approve" : "Reject",
     text: approved ? null : "",
   });

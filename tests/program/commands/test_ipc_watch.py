@@ -32,6 +32,9 @@ class Watched:
     def totals(self) -> Any:
         raise ServerAway("nobody is there")
 
+    def names_tell(self) -> bool:
+        return True
+
     def counts(self) -> tuple[int, int, int]:
         return TOTAL, next(self._over), 0
 
@@ -114,7 +117,7 @@ def test_a_server_that_does_not_know_of_all_requests_is_not_believed_that_all_ar
 ) -> None:
     """One that stands by while another one serves, one that has just begun, and one without a client end."""
     counts = iter([(9, 2, 0), (9, 2, 0), (9, 3, 0), (9, 8, 1)])
-    clerk: Any = SimpleNamespace(base=base, totals=lambda: totals, counts=lambda: next(counts))
+    clerk: Any = SimpleNamespace(base=base, totals=lambda: totals, counts=lambda: next(counts), names_tell=lambda: True)
     out, err = io.StringIO(), io.StringIO()
     assert show_status(ShowStatus(None, json=False), clerk, out, err) == 0
     assert out.getvalue().splitlines() == [
@@ -128,10 +131,13 @@ def test_a_server_that_does_not_know_of_all_requests_is_not_believed_that_all_ar
 
 
 @pytest.mark.parametrize("comes_back", [False, True])
+@pytest.mark.parametrize("was_there", [False, True])
 def test_who_waits_for_the_end_of_all_is_told_when_the_server_stays_away(
-    base: Path, monkeypatch: pytest.MonkeyPatch, comes_back: bool
+    base: Path, monkeypatch: pytest.MonkeyPatch, was_there: bool, comes_back: bool
 ) -> None:
-    """It is not taken for their end, whatever the names of the files say."""
+    """It is not taken for their end, whatever the names of the files say. Nor is it if none is there from the start,
+    where the last one spoke HEAD."""
+    away = 3.0 if was_there else 0.0
     now = 0.0
 
     def sleep(seconds: float) -> None:
@@ -139,22 +145,22 @@ def test_who_waits_for_the_end_of_all_is_told_when_the_server_stays_away(
         now += seconds
 
     def totals() -> DeskTotals:
-        if now >= 3.0 and not (comes_back and now >= 9.0):
+        if now >= away and not (comes_back and now >= 9.0):
             raise ServerAway("No server is running there")
         return DeskTotals(by_state={"retrying": 3} if now < 12.0 else {"success": 3})
 
     out = io.StringIO()
-    clerk: Any = SimpleNamespace(base=base, totals=totals, counts=lambda: (0, 0, 0))
+    clerk: Any = SimpleNamespace(base=base, totals=totals, counts=lambda: (0, 0, 0), names_tell=lambda: was_there)
     monkeypatch.setattr(ipc_status, "time", SimpleNamespace(monotonic=lambda: now, sleep=sleep))
     monkeypatch.setattr(ipc_status, "is_terminal", lambda _: True)
     monkeypatch.setenv("COLUMNS", "100")
     if comes_back:
         assert watch(WatchDesk(until_done=True), clerk, out) == 0
     else:
-        with pytest.raises(Trouble, match="The server has gone") as told:
+        with pytest.raises(Trouble, match="The server is not there") as told:
             watch(WatchDesk(until_done=True), clerk, out)
         assert told.value.code == 1
-    assert now == (12.0 if comes_back else 3.0 - EVERY + MOST_AWAY + EVERY)
+    assert now == (12.0 if comes_back else away - EVERY * was_there + MOST_AWAY + EVERY)
     assert "No server is running there. This is from the names of the files\n" in out.getvalue()
 
 
