@@ -16,7 +16,8 @@ Rules
     next attempt, which somebody saw begin before we could write that down.
   - In the contract's dialect, to take an error away asks for another attempt. A HEAD peer must have removed the request
     first, for until then it may still write, and the next attempt begins with the request published anew. If it has not
-    when the attempt's time is over, it has died in between, and its answer is taken as it stands.
+    when its answer has rested for a while, or the attempt's time is over, it has died in between, and its answer is
+    taken as it stands.
   - After an attempt that is overdue, the next one begins with the request renamed into place anew: a peer may have
     missed it. So it does after a response that was spoiled, and is set aside: a HEAD peer does not look past one.
   - A spoiled response is an attempt, for the request may have been run. Otherwise a peer that writes nothing else would
@@ -78,6 +79,8 @@ class View(Struct, frozen=True):
     cleared: bool = False
     """This process has taken a response away that will not be followed by another: one that was spoiled, or that a HEAD
     peer has left with its request. It has not published the request since."""
+    rested: bool = False
+    """This response has stood beside its request for so long that nobody will remove that any more."""
 
 
 class Journal(Struct, frozen=True):
@@ -133,7 +136,7 @@ def next_step(row: Row, view: View, dialect: Dialect = Dialect.SPEC) -> Step:
 def _polling(row: Row, view: View, dialect: Dialect) -> Step:
     may_still_write = dialect is Dialect.HEAD and view.request
     match view.response:
-        case Answer() if may_still_write and not view.overdue:
+        case Answer() if may_still_write and not view.overdue and not view.rested:
             return Wait()
         case Answer(_, Success() as success):
             return Journal(replace(row, state=State.SUCCESS, success=success))

@@ -41,7 +41,7 @@ from actors.ipc.journal import ClientJournal
 from actors.ipc.noting import Noting
 from actors.ipc.publishing import Publishing
 from actors.ipc.running import Headway, RunningClock
-from actors.ipc.steps import OTHER, Answer, SetAside, Spoiled, Torn, Wait
+from actors.ipc.steps import OTHER, Answer, Identity, SetAside, Spoiled, Torn, Wait
 from actors.ipc.telling_time import day_of, moment_of
 from actors.ipc.uptime import Uptime
 from actors.ipc.vouching import Vouching
@@ -54,6 +54,8 @@ GONE_SECONDS = 0.25
 """A request that was under way and has gone is published anew only if nothing else is heard of it for so long: a script
 may have taken it away with its response, and our server end may be about to say so."""
 AGAIN_SECONDS = 1.0
+RESTED_SECONDS = 30.0
+"""A HEAD peer removes a request within milliseconds of its answer. One that has not by then has died."""
 MOST_BACKOFF_SECONDS = 300.0
 MOST_PATIENCE = 10
 """However a peer gets on with others, an attempt lasts at most so many times `attempt_seconds`."""
@@ -119,6 +121,8 @@ class Errand(Actor[NewsOfIt]):
         self._rest_until: float | None = None
         self._gone_since: float | None = None
         """When its request was first seen to have gone while it was under way."""
+        self._answered: tuple[Identity, float] | None = None
+        """The answer that was seen beside its request, and when that was first, by the running clock."""
         self._mentioned = False
 
     async def started(self, kept: object | None) -> None:
@@ -193,6 +197,7 @@ class Errand(Actor[NewsOfIt]):
             response=files.response,
             published=self._published,
             overdue=overdue,
+            rested=self._rests_for(files) >= RESTED_SECONDS,
             recorded=self._recorded,
             cleared=self._cleared,
         )
@@ -268,8 +273,20 @@ class Errand(Actor[NewsOfIt]):
             return False
         return True
 
+    def _rests_for(self, files: BothFiles) -> float:
+        """For how many seconds this answer has stood beside its request, which a HEAD peer removes at once."""
+        answer, now = files.response, self._means.clock.read()
+        if not isinstance(answer, Answer) or files.request is None:
+            self._answered = None
+            return 0.0
+        if self._answered is None or self._answered[0] != answer.identity:
+            self._answered = answer.identity, now
+        return now - self._answered[1]
+
     def _waiting(self, files: BothFiles) -> float:
         left = self._under_way()
+        if isinstance(files.response, Answer):
+            left = min(left, RESTED_SECONDS)
         return min(left, TORN_SECONDS) if isinstance(files.response, Torn | Spoiled) else left
 
     def _under_way(self) -> float:

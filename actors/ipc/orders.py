@@ -32,7 +32,7 @@ from actors.ipc.uptime import passed
 from actors.kernel import MailboxFull, Reply, in_words
 from actors.store import all_of
 from codec.ipc import Dialect, Success
-from codec.ipc.desk import Handled, RequestFact, Selection
+from codec.ipc.desk import NO_SUCH_REQUEST, Handled, RequestFact, Selection
 from codec.words import counted
 
 CHUNK = 100
@@ -40,7 +40,6 @@ MOST_WAITING = 100
 
 logger = logging.getLogger("troupe.ipc")
 
-UNKNOWN = "there is no such request"
 UNDER_WAY = "it is still under way"
 
 
@@ -164,7 +163,7 @@ class Orders:
                 mine.append(id)
             else:
                 is_over = await self._means.journal.find_over(id) is not None
-                self._refuse(order, id, "it has ended" if is_over else UNKNOWN)
+                self._refuse(order, id, "it has ended" if is_over else NO_SUCH_REQUEST)
         await all_of(mine, self._stop_errand)
         await self._means.publishing.settled()  # what is on its way arrives, and is withdrawn then
         try:
@@ -225,7 +224,7 @@ class Orders:
         found = []
         for id, dossier in zip(ids, await all_of(ids, self._means.journal.find_over), strict=True):  # noqa: A001
             if dossier is None:
-                self._refuse(order, id, UNDER_WAY if id in self._books.open else UNKNOWN)
+                self._refuse(order, id, UNDER_WAY if id in self._books.open else NO_SUCH_REQUEST)
             else:
                 found.append(dossier)
         return found

@@ -188,6 +188,10 @@ class EditorAnswer(Struct, frozen=True, kw_only=True):
     """What is done about it, as a sentence."""
 
 
+NO_SUCH_REQUEST = "there is no such request"
+"""Why an order was refused."""
+
+
 class Handled(Struct, frozen=True, kw_only=True):
     ids: tuple[str, ...]
     refused: dict[str, str] = {}

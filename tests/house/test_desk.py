@@ -265,6 +265,18 @@ def test_what_a_head_peer_takes_before_anybody_has_seen_it_has_its_three_attempt
             assert restarts(house) == {}
 
 
+def test_what_was_just_submitted_is_cancelled_though_the_server_has_yet_to_see_it(tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    with server(tmp_path, *options(tmp_path), "--set", "ipc.server=false") as house:
+        house.ready()
+        url = house.url_of("ipc")
+        with Desk.blocking(base, state=tmp_path / "state") as desk:
+            assert [desk.submit("ping", id=f"c-{number}").cancel() for number in range(20)] == [True] * 20
+            assert not desk.ticket("nobody").cancel()
+        assert httpx.get(f"{url}/requests", params={"state": "cancelled"}).json()["total"] == 20
+        assert list((base / "requests").iterdir()) == []
+
+
 def reported(here: Path) -> dict[str, Any]:
     place = ["--base", str(here / "base"), "--state-dir", str(here / "state")]
     words = [sys.executable, str(PROGRAM), "ipc", "report", "--format", "json", *place]

@@ -10,7 +10,7 @@ from actors.ipc import adopting, flights
 from actors.ipc.accepting import LARGEST
 from actors.ipc.client_steps import OVERDUE, UNREADABLE, State
 from actors.ipc.dossier import Dossier
-from actors.ipc.errand import ClientTerms, Errand, ErrandMeans
+from actors.ipc.errand import RESTED_SECONDS, ClientTerms, Errand, ErrandMeans
 from actors.ipc.given import TOO_LATE, BothFiles, Tray
 from actors.ipc.messages import Hold, Noted, Release, TellLedgerNow
 from actors.ipc.missing import GONE
@@ -735,7 +735,7 @@ def test_nothing_is_touched_before_a_head_peer_has_removed_its_request() -> None
         await desk.submit(request("a"))
         await trio.sleep(1.0)
         desk.base.foreign_put(Tray.RESPONSES, "a", write_response("a", BUSY, (Dialect.HEAD,)))
-        await trio.sleep(100.0)
+        await trio.sleep(0.9 * RESTED_SECONDS)
         assert not [call for call in desk.base.calls if call.startswith("take away")]
         desk.base.foreign_drop(Tray.REQUESTS, "a")
         await trio.sleep(5.0)

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from actors.ipc.client_steps import OVERDUE, State
-from actors.ipc.errand import MOST_PATIENCE, ClientTerms
+from actors.ipc.errand import MOST_PATIENCE, RESTED_SECONDS, ClientTerms
 from actors.ipc.given import BaseHealth, Tray
 from actors.ipc.running import MOST_ANSWERS, MOST_STEP, TOGETHER, Headway, RunningClock
 from codec.ipc import Dialect, Failure, write_response
-from tests.ipc.client_kit import BUSY, DONE, EPOCH, NEVER, Desk, play, request
+from tests.ipc.client_kit import BUSY, DONE, EPOCH, NEVER, Desk, play, put, request
 from tests.ipc.paper import PaperBase
 
 SPEC, HEAD = Dialect.SPEC, Dialect.HEAD
@@ -211,3 +211,51 @@ def test_an_attempt_ends_however_busy_the_peer_is_with_others() -> None:
         assert (await desk.over("hangs"))[0].tried[0].seconds == pytest.approx(MOST_PATIENCE * 100.0, abs=2.0)
 
     play(test, base=base, terms=ClientTerms(attempt_seconds=100.0, immediate=True))
+
+
+def test_answers_whose_peer_has_died_before_it_removed_the_requests_hold_nobody_up_for_long() -> None:
+    """In the HEAD dialect a request goes when its answer stands. Here they stay, and no attempt's time is over."""
+    base = PaperBase()
+
+    async def test(desk: Desk) -> None:
+        await desk.ready()
+        await trio.sleep(1.0)  # what has come since is no history
+        many = [request(f"left-{number}") for number in range(20)]
+        for each in many:
+            put(base, each)
+            base.foreign_put(Tray.RESPONSES, each.id, write_response(each.id, DONE, (Dialect.HEAD,)))
+        await trio.sleep(1.0)
+        began = trio.current_time()
+        await desk.submit(request("lone"))
+        while (Tray.REQUESTS, "lone") not in base.files:
+            await base.change()
+        assert trio.current_time() - began <= RESTED_SECONDS + 1.0
+        for dossier in await desk.over(*(each.id for each in many)):
+            assert (dossier.state, dossier.begun) == (State.SUCCESS, 1)
+        assert trio.current_time() - began <= 3 * RESTED_SECONDS + 5.0
+
+    play(test, base=base, terms=ClientTerms(dialect=HEAD, in_flight=8, attempt_seconds=3000.0))
+
+
+@pytest.mark.parametrize("removed_after", [0.0, 0.9 * RESTED_SECONDS, None])
+def test_the_next_attempt_begins_when_the_request_is_removed_or_its_answer_has_rested(
+    removed_after: float | None,
+) -> None:
+    base = PaperBase()
+
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("a"))
+        while (Tray.REQUESTS, "a") not in base.files:
+            await base.change()
+        base.foreign_put(Tray.RESPONSES, "a", write_response("a", BUSY, (Dialect.HEAD,)))
+        answered = trio.current_time()
+        if removed_after is not None:
+            await trio.sleep(removed_after)
+            base.foreign_drop(Tray.REQUESTS, "a")
+        while base.calls.count("publish a") < 2:
+            await base.change()
+        waited = trio.current_time() - answered
+        assert waited == pytest.approx(RESTED_SECONDS if removed_after is None else removed_after, abs=1.0)
+        assert (await desk.open("a")).attempt == 2
+
+    play(test, base=base, terms=ClientTerms(dialect=HEAD, immediate=True, attempt_seconds=3000.0))

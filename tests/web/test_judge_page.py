@@ -521,7 +521,7 @@ def test_results_of_the_last_run_are_there_after_a_reload(show: Show) -> None:
 
 def test_an_interrupted_run_is_said_to_be_so_until_the_next(show: Show) -> None:
     page, stage = show(init(SUMS, results=(PASSES[0],), interrupted=True))
-    expect(page.get_by_text("The server was stopped in the middle of this run.", exact=False)).to_be_visible()
+    expect(page.get_by_text("The server ended in the middle of this run.", exact=False)).to_be_visible()
     expect(standing(page)).to_have_text("Interrupted: 1/3 passed · 2 not run")
     stage.say(begun(SUMS))
     expect(page.get_by_text("The server was stopped", exact=False)).to_be_hidden()

@@ -16,7 +16,7 @@ from typing import Literal, TypeVar
 import trio
 
 from codec.ipc import Failure, Outcome, Request, Success, write_request
-from codec.ipc.desk import DeskTotals, EditorOrder, Handled, RequestDetail, Selection
+from codec.ipc.desk import NO_SUCH_REQUEST, DeskTotals, EditorOrder, Handled, RequestDetail, Selection
 from troupe.ipc.arrivals import POLL_SECONDS, RESCAN_SECONDS, Arrivals, FileWatch
 from troupe.ipc.dropping import Dropping
 from troupe.ipc.folder import DeskFolder, Sight, TakesLonger
@@ -310,12 +310,20 @@ class Desk(AnyDesk):
     # --
 
     def _cancelled(self, ids: list[str]) -> list[str]:
+        cancelled: list[str] = []
         try:
-            return list(self.office.order("cancel", Selection(ids=tuple(ids))).ids)
+            for pause in JOURNAL_STEPS:  # what was just submitted, the server has yet to see
+                time.sleep(pause)
+                handled = self.office.order("cancel", Selection(ids=tuple(ids)))
+                cancelled += handled.ids
+                unknown = (each for each, why in handled.refused.items() if why == NO_SUCH_REQUEST)
+                ids = [each for each in unknown if each in self._dropped and self._will_be_known(each)]
+                if not ids:
+                    return cancelled
+            return cancelled
         except NoServer:
             if self.folder.present().client:
                 raise
-        cancelled = []
         for each in ids:
             sight = self.folder.look(each)
             if sight.outcome is None and not sight.is_gone and self.folder.withdraw(each):
