@@ -2,6 +2,7 @@
 which goes to what took its place, in whatever order the page hears of it; and Escape, which stops
 a turn that the page has not heard of yet."""
 
+import re
 import threading
 from collections.abc import Iterator
 
@@ -10,6 +11,7 @@ from msgspec.structs import replace
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from codec.agent.client_messages import CancelTurn, UserSays
+from codec.agent.events import QueuedMessage, UserMessage
 from tests.patience import PATIENCE
 from tests.web.agent_stage import AgentStage, ShowAgent, showing_agent
 
@@ -316,3 +318,67 @@ def test_a_session_that_is_deleted_elsewhere_takes_no_focus_with_it(show: ShowAg
     stage.gone = True
     stage.tell_gone()
     is_left_well(page)
+
+
+# -- nothing that was written goes without a word
+
+
+def test_what_is_written_stays_over_a_reload(show: ShowAgent) -> None:
+    page, _ = show()
+    page.get_by_role("textbox", name="Message").press_sequentially("half a sentence")
+    page.reload()
+    expect(page.get_by_role("textbox", name="Message")).to_have_value("half a sentence")
+    says(page, " and the rest")
+    expect(page.locator("agent-transcript .said")).to_have_text(["half a sentence and the rest"])
+    page.reload()
+    expect(page.locator("agent-transcript .said")).to_have_text(["half a sentence and the rest"])
+    expect(page.get_by_role("textbox", name="Message")).to_have_value("")
+
+
+def test_what_may_not_have_arrived_stays_over_a_reload(show: ShowAgent) -> None:
+    page, stage = show()
+    forgotten(page, stage, "Where is it?")
+    says(page, "and this")
+    connects(page, stage)
+    page.reload()
+    expect(page.get_by_role("textbox", name="Message")).to_have_value(re.compile("Where is it[?]"))
+
+
+@pytest.mark.parametrize("leaves", ["a reload", "another session"])
+def test_what_a_silent_server_has_not_shown_is_not_lost_when_one_leaves(show: ShowAgent, leaves: str) -> None:
+    """The connection seems to live: the server may be stopped, and then be killed."""
+    page, stage = show()
+    stage.forgets = True
+    message = says(page, "Where is it?")
+    expect(message).to_have_value("")
+    page.wait_for_timeout(2_500)
+    if leaves == "a reload":
+        page.reload()
+    else:
+        page.evaluate("location.hash = '#/other'")
+        page.go_back()
+    expect(page.get_by_role("textbox", name="Message")).to_have_value("Where is it?")
+
+
+def test_what_a_silent_server_does_not_show_is_listed_and_no_more_once_it_is_shown(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.forgets = True
+    says(page, "Where is it?")
+    are_doubtful(page, "Where is it?")  # after a while
+    said = messages(stage)[0]
+    stage.say(UserMessage(message=said.message, message_id=said.message_id or "", turn_id="t1", by="browser"))
+    are_doubtful(page)
+
+
+def test_to_take_back_one_by_keyboard_leads_to_no_other_that_goes_by_itself(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.begin()
+    queued = [QueuedMessage(message_id=f"m{n}", message=f"message {n}", delivery="queue") for n in range(3)]
+    stage.change(queued=tuple(queued))
+    third = page.get_by_role("button", name="Take back: message 2")
+    third.focus()
+    stage.change(queued=tuple(queued[1:]))
+    expect(page.locator("agent-composer .queue li")).to_have_count(2)
+    expect(third).to_be_focused()
+    stage.change(queued=(queued[1],))
+    expect(page.get_by_role("textbox", name="Message")).to_be_focused()

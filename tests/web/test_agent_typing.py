@@ -137,7 +137,9 @@ def test_a_key_that_is_held_answers_once_at_most(show: ShowAgent, key: str) -> N
     first = request(page, "Run say k0")
     meant(first)
     if " on " in key:
-        first.get_by_role("button", name=key.split(" on ")[1], exact=False).first.focus()
+        button = first.get_by_role("button", name=key.split(" on ")[1], exact=False).first
+        expect(button).to_be_enabled()
+        button.focus()
     held = key.split(" ")[0]
     for _ in range(40):
         page.keyboard.down(held)

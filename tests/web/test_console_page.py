@@ -84,6 +84,9 @@ def test_everything_folds_and_unfolds_at_once(visit: Visit) -> None:
 
 def test_children_left_out_by_the_server_are_counted_in_a_row_of_their_own(visit: Visit) -> None:
     page, _ = visit(hello([supervisor("troupe", folded=823), node("troupe/first")]))
+    write(page.get_by_role("searchbox"), "second")
+    expect(page.get_by_text("but not at the 823 that long lists leave out", exact=False)).to_be_visible()
+    write(page.get_by_role("searchbox"), "")
     expect_rows(page, ["troupe", "troupe/first", "troupe//more"])
     expect(row(page, "troupe//more").locator(".name")).to_have_text("+ 823 more")
 

@@ -5,6 +5,7 @@
 
 import { notify } from "../house/house.js";
 import { ask } from "./api.js";
+import "./composer.js"; // it is given its drafts here
 import { Heard } from "./heard.js";
 import { draw, drawSession, page, parts } from "./page.js";
 import { refreshLater } from "./places.js";
@@ -12,6 +13,23 @@ import { Session } from "./session.js";
 
 const { banner, bar, composer, empty, main, plan, transcript } = parts;
 const heard = new Heard(parts.heard);
+const SHOWN_BY = 2_000; // ms; what a server has not shown by then when one leaves may never have come to it
+const KEPT = "agent-drafts";
+
+// What is written stays over a reload, with what may not have arrived.
+try {
+  composer.drafts = JSON.parse(sessionStorage.getItem(KEPT) ?? "{}");
+} catch {
+  // a browser that keeps nothing
+}
+addEventListener("pagehide", () => {
+  composer.giveBack(page.session?.takeBack(null, SHOWN_BY) ?? "");
+  try {
+    sessionStorage.setItem(KEPT, JSON.stringify(composer.drafts));
+  } catch {
+    // or has no room
+  }
+});
 
 export function idOf(hash) {
   try {
@@ -28,7 +46,7 @@ export function choose(id) {
 }
 
 export function leave() {
-  composer.giveBack(page.session?.takeBack() ?? "");
+  composer.giveBack(page.session?.takeBack(null, SHOWN_BY) ?? "");
   page.session?.end();
   page.session = null;
   banner.socket = null;

@@ -3,7 +3,7 @@
  * its end, or steers it: then the turn hears it before its next step. What waits is listed, and can be taken back; so is
  * what may not have arrived before a connection was lost.
  *
- * A text that could not be sent stays in the field. Each session keeps its own draft.
+ * A text that could not be sent stays in the field. Each session keeps its own draft, also over a reload.
  * Events: "say" {message, context, delivery}, "stop", "withdraw" {id}, "up" (ArrowUp where nothing is written).
  */
 
@@ -52,6 +52,16 @@ class AgentComposer extends HouseElement {
       this.#fit(); // the same text has other lines
     }).observe(this.#field);
     this.#changed();
+  }
+
+  /** What is written and was not sent, of each session. */
+  get drafts() {
+    if (this.#id !== null) this.#drafts.set(this.#id, this.#field.value);
+    return Object.fromEntries([...this.#drafts].filter(([, text]) => text));
+  }
+
+  set drafts(texts) {
+    this.#drafts = new Map(Object.entries(texts));
   }
 
   /** The session that is written to. */

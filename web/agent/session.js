@@ -23,6 +23,8 @@ const CAPABILITIES = ["token_delta"];
 /** The code with which the server closes the stream of a session that is not there. */
 const NOT_FOUND = "SESSION_NOT_FOUND";
 
+const LATE = 10_000; // ms
+
 export class Session extends EventTarget {
   /** The number of the last event that was shown. */
   seq = 0;
@@ -41,6 +43,8 @@ export class Session extends EventTarget {
    * @type {Map<string, any>}
    */
   #unshown = new Map();
+  /** When each of them was said. */
+  #saidAt = new Map();
   /** Whether it has to be said, or said again, as soon as all is heard that the server knows of it. */
   #owed = false;
 
@@ -72,6 +76,8 @@ export class Session extends EventTarget {
     const sent = this.owes || this.socket.send(message); // nothing overtakes what was said before
     if (sent) {
       this.#unshown.set(message.message_id, message);
+      this.#saidAt.set(message.message_id, performance.now());
+      setTimeout(() => this.#unshown.has(message.message_id) && this.#announce("doubt"), LATE + 50);
       if (this.#owed) this.#announce("doubt");
     }
     return sent;
@@ -82,14 +88,27 @@ export class Session extends EventTarget {
     return this.#owed && this.socket.state === "live";
   }
 
-  /** What is said, or said again, as soon as all is heard that the server knows of it. */
+  /**
+   * What is said, or said again, as soon as all is heard that the server knows of it; and what a server has not shown for
+   * long, though the connection seems to live.
+   */
   get doubtful() {
-    return this.#owed ? [...this.#unshown.values()] : [];
+    return this.#unheard(LATE);
   }
 
-  /** What is doubtful, as the user has written it: it is not said again. @param {string | null} id Of one; null: all. */
-  takeBack(id = null) {
-    const taken = this.doubtful.filter(({ message_id: each }) => id === null || each === id);
+  #unheard(ms) {
+    const early = performance.now() - ms;
+    return [...this.#unshown.values()].filter(({ message_id: id }) => this.#owed || (this.#saidAt.get(id) ?? Infinity) <= early);
+  }
+
+  /**
+   * What is doubtful, as the user has written it: it is not said again.
+   *
+   * @param {string | null} id Of one; null: all.
+   * @param {number} ms For how long the server has not shown it.
+   */
+  takeBack(id = null, ms = LATE) {
+    const taken = this.#unheard(ms).filter(({ message_id: each }) => id === null || each === id);
     for (const each of taken) this.#unshown.delete(each.message_id);
     if (taken.length) this.#announce("doubt");
     return taken.map(({ message }) => message).join("\n\n");

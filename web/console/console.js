@@ -101,7 +101,9 @@ function whyEmpty() {
   if (outline.terms.length === 0) {
     return ["No trouble.", "No actor is paused, in backoff or behind with its mailbox, and none has crashed lately."];
   }
-  const hint = "The filter looks at names, states, errors and notes. Escape in the field clears it.";
+  const left = [...shown.nodes.values()].reduce((sum, { folded }) => sum + (folded ?? 0), 0);
+  const but = left ? `, but not at the ${format.count(left)} that long lists leave out` : "";
+  const hint = `The filter looks at names, states, errors and notes${but}. Escape in the field clears it.`;
   return [`Nothing matches “${search.value}”.`, hint];
 }
 

@@ -58,10 +58,10 @@ export function standing(panel) {
     return { tone: "idle", score: "", text, said: text, done: 0, total };
   }
   const { alone, time } = ofLastRun(panel, fresh);
-  const word = cancelled ? "Cancelled: " : interrupted ? "Interrupted: " : "";
+  const word = cancelled ? "Cancelled" : interrupted ? "Interrupted" : "";
   const text = joined([
-    alone ? `${word}${alone}` : "",
-    `${alone ? "in all " : word}${score} passed${time}`,
+    alone && word ? `${word}. ${alone}` : alone,
+    `${alone ? "in all " : word && `${word}: `}${score} passed${time}`,
     failures(fresh),
     old ? `${format.count(old)} from before ${edits(there)}` : "",
     ...missing(again, left),

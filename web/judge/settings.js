@@ -43,7 +43,7 @@ const MODES = {
 
 function timeHint(_, problem) {
   const own = problem ? `, ${format.count(Math.ceil(problem.timeLimit * 1.2))} ms` : "";
-  return `Empty: the problem's own and a fifth more${own}`;
+  return `Empty: a fifth more than the problem's own${own}`;
 }
 
 function memoryHint(_, problem) {
