@@ -106,7 +106,9 @@ def test_a_reason_whose_request_is_over_meanwhile_answers_no_other(show: ShowAge
     BESIDE[beside](stage)
     page.keyboard.type(REASON[half:], delay=EACH_MS)
     expect(page.locator("house-notices")).to_contain_text("The agent does not hear “has bad")
-    page.keyboard.type(f" {REASON}", delay=EACH_MS)
+    for letter in "A W":
+        page.keyboard.press(f"Shift+{letter}" if letter.strip() else "Space")
+    page.keyboard.type(REASON, delay=EACH_MS)
     page.keyboard.press("Enter")
     page.wait_for_timeout(LONG_MS)
     assert answers(stage) == []

@@ -21,11 +21,14 @@ export function inComposition({ isComposing, keyCode }) {
 export const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]";
 
 const PAUSE = 1_000; // ms
+/** They are held for the next key, or are part of a letter that is to come. */
+const NO_KEYS = new Set(["Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock", "Dead", "Process", "Unidentified"]);
 let typed = -Infinity;
 
 /** @param {KeyboardEvent} event */
 function guard(event) {
   const { key, ctrlKey, metaKey, altKey, target } = event;
+  if (NO_KEYS.has(key)) return;
   const isText = ([...key].length === 1 || key === "Backspace" || key === "Delete") && !ctrlKey && !metaKey && !altKey;
   const isInField = target instanceof Element && Boolean(target.closest(TYPING)?.checkVisibility());
   const goesOn = !isInField && performance.now() - typed < PAUSE;
