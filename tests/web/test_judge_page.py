@@ -524,7 +524,7 @@ def test_an_interrupted_run_is_said_to_be_so_until_the_next(show: Show) -> None:
     expect(page.get_by_text("The server ended in the middle of this run.", exact=False)).to_be_visible()
     expect(standing(page)).to_have_text("Interrupted: 1/3 passed · 2 not run")
     stage.say(begun(SUMS))
-    expect(page.get_by_text("The server was stopped", exact=False)).to_be_hidden()
+    expect(page.get_by_text("The server ended", exact=False)).to_be_hidden()
 
 
 def test_a_lost_connection_is_said_and_the_page_comes_back_by_itself(show: Show) -> None:

@@ -88,7 +88,7 @@ function drawNow() {
 
 function drawRemarks({ problem, told, cases: items, interrupted: broken }) {
   interrupted.hidden = !broken;
-  const sentence = "The server ended in the middle of this run. What it had kept by then is shown; the rest was not judged, or is to be judged again.";
+  const sentence = "The server ended in the middle of this run. What it had kept by then is shown; run the rest again.";
   put(interrupted, broken ? sentence : "");
   none.hidden = told && (!problem || items.size > 0 || Boolean(problem.gone));
   if (!told) none.say("Connecting…", "Waiting for the server's first message.");
