@@ -42,7 +42,7 @@ from msgspec.structs import replace
 from actors.ipc.again import AGAIN_SECONDS, WantedWork
 from actors.ipc.books import Books, reopened
 from actors.ipc.client_steps import Journal, Row, State, View, next_step
-from actors.ipc.copies import Copies, fingerprint_of, in_copy, taken_answer
+from actors.ipc.copies import Copies, Copy, fingerprint_of, taken_answer
 from actors.ipc.dossier import Dossier, begun, noted, stepped
 from actors.ipc.errand import TORN_SECONDS, ErrandMeans
 from actors.ipc.fairness import FairQueue
@@ -146,7 +146,7 @@ class Adopting:
                         unknown = [id for id in chunk if id not in self._books.open]  # noqa: A001
                         copies = await self._copies.found(chunk)
                         torn = await self._adopt(unknown, leaving, copies)
-                        await self._forget(copies, torn)
+                        await self._copies.forget(copies, self._books.open, torn)
                     if torn:
                         self._torn.update(dict.fromkeys(torn))
                         self._torn_until = trio.current_time() + TORN_SECONDS
@@ -192,18 +192,7 @@ class Adopting:
     def _consider_found(self, found: frozenset[str]) -> None:
         self.consider(found - self._books.open.keys() - self._settled)
 
-    async def _forget(self, copies: Mapping[str, bytes], torn: Collection[str]) -> None:
-        """Those that the journal has by now."""
-        over = {}
-        for id, data in copies.items():  # noqa: A001 - as in the contract
-            known = self._books.open.get(id)
-            if id not in torn and known in (None, fingerprint_of(in_copy(id, data))):
-                over[id] = data
-            else:
-                self._copies.told([id])
-        await self._copies.forget(over)
-
-    async def _adopt(self, ids: list[str], leaving: Collection[str], copies: Mapping[str, bytes]) -> list[str]:
+    async def _adopt(self, ids: list[str], leaving: Collection[str], copies: Mapping[str, Copy]) -> list[str]:
         """Those that are torn. `leaving`: those to which our server end writes nothing more."""
         ids = [id for id in ids if not id.startswith(PING)]  # noqa: A001
         before = await all_of(ids, self._means.journal.find_over)
@@ -256,15 +245,13 @@ class Adopting:
                     self._books.take_in(dossier, both if is_known else None)
         return torn
 
-    def _completed(self, id: str, over: Dossier | None, files: BothFiles, data: bytes | None) -> BothFiles:  # noqa: A002
-        """`data`: of the copy."""
+    def _completed(self, id: str, over: Dossier | None, files: BothFiles, copy: Copy | None) -> BothFiles:  # noqa: A002
         there, vouching = files.request, self._means.vouching
-        copy = None if data is None else in_copy(id, data)
         if there is None:
-            files = replace(files, request=copy or vouching.asked(id))
+            files = replace(files, request=vouching.asked(id) if copy is None else copy.asked)
         elif copy is not None and over is not None and not isinstance(there, Torn):
-            was_published_over_it = fingerprint_of(there) == over.fingerprint != fingerprint_of(copy)
-            files = replace(files, request=copy, took=None) if was_published_over_it else files
+            was_published_over_it = fingerprint_of(there) == over.fingerprint != copy.fingerprint
+            files = replace(files, request=copy.asked, took=None) if was_published_over_it else files
         return vouching.completed(id, files)
 
     async def _recalled(self, taken: Mapping[str, BothFiles]) -> Mapping[str, BothFiles]:

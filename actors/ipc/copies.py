@@ -14,10 +14,20 @@ Rules
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
 
 from actors.ipc.given import Asked, Base, Tray
 from actors.ipc.server_steps import Unreadable
 from codec.ipc import BadRequest, BadResponse, Outcome, Success, read_request, read_response
+
+
+class Copy(NamedTuple):
+    data: bytes
+    asked: Asked | Unreadable
+
+    @property
+    def fingerprint(self) -> bytes:
+        return fingerprint_of(self.asked)
 
 
 class Copies:
@@ -32,15 +42,24 @@ class Copies:
     def __contains__(self, id: str) -> bool:  # noqa: A002 - as in the contract
         return id in self._there
 
-    async def found(self, ids: Collection[str]) -> Mapping[str, bytes]:
+    async def found(self, ids: Collection[str]) -> Mapping[str, Copy]:
         """Of these. What is told from now on is newer."""
         some = [id for id in ids if id in self._there]  # noqa: A001
         self._there.difference_update(some)
-        return await self._base.read_several(Tray.SUBMITTED, some) if some else {}
+        read = await self._base.read_several(Tray.SUBMITTED, some) if some else {}
+        return {id: Copy(data, _asked(id, data)) for id, data in read.items()}  # noqa: A001
 
-    async def forget(self, copies: Mapping[str, bytes]) -> None:
-        if copies:
-            await self._base.forget(copies)
+    async def forget(self, copies: Mapping[str, Copy], open_: Mapping[str, bytes], torn: Collection[str]) -> None:
+        """Those that the journal has by now. `open_`: the fingerprints of what is open there; `torn`: what it could not
+        take up."""
+        over = {}
+        for id, copy in copies.items():  # noqa: A001
+            if id not in torn and open_.get(id) in (None, copy.fingerprint):
+                over[id] = copy.data
+            else:
+                self._there.add(id)
+        if over:
+            await self._base.forget(over)
 
 
 def taken_answer(id: str, failed: bytes | None) -> Outcome:  # noqa: A002 - as in the contract
@@ -53,7 +72,7 @@ def taken_answer(id: str, failed: bytes | None) -> Outcome:  # noqa: A002 - as i
     return Success()
 
 
-def in_copy(id: str, data: bytes) -> Asked | Unreadable:  # noqa: A002
+def _asked(id: str, data: bytes) -> Asked | Unreadable:  # noqa: A002
     try:
         return Asked(read_request(data, id), data)
     except BadRequest as wrong:  # it was complete when it got its name

@@ -60,13 +60,18 @@ def test_a_reason_that_is_begun_as_soon_as_something_is_asked_is_its_reason(show
     nothing_else(page, stage)
 
 
-@pytest.mark.parametrize("gap", [0, 50, 300, 500, LONG_MS])
-def test_one_reason_after_another_goes_each_to_its_request(show: ShowAgent, gap: int) -> None:
-    page, stage = show()
+def asked_thrice(page: Page, stage: AgentStage) -> list[str]:
     at_ease(page)
     stage.begin()
     names = [f"k{number}" for number in range(3)]
     stage.say(*(command(name, f"say {name}") for name in names))
+    return names
+
+
+@pytest.mark.parametrize("gap", [0, 50, 300, 500, LONG_MS])
+def test_one_reason_after_another_goes_each_to_its_request(show: ShowAgent, gap: int) -> None:
+    page, stage = show()
+    names = asked_thrice(page, stage)
     expect(request(page, f"Run say {names[0]}")).to_be_focused()
     for name in names:
         page.keyboard.type(f"r{REASON} {name}", delay=EACH_MS)
@@ -132,10 +137,7 @@ def test_a_reason_for_nothing_is_no_row_of_keys(show: ShowAgent) -> None:
 @pytest.mark.parametrize("key", ["a", "r", "Enter on Approve", "Enter on Reject"])
 def test_a_key_that_is_held_answers_once_at_most(show: ShowAgent, key: str) -> None:
     page, stage = show()
-    at_ease(page)
-    stage.begin()
-    names = [f"k{number}" for number in range(3)]
-    stage.say(*(command(name, f"say {name}") for name in names))
+    asked_thrice(page, stage)
     first = request(page, "Run say k0")
     meant(first)
     if " on " in key:

@@ -201,7 +201,6 @@ const WISHES = {
   back: () => goToRequest(-1),
   approve: () => answerHere("approve"),
   reject: () => answerHere("reject"),
-  hunk: () => answerHere("hunk"),
   nextHunk: () => answerHere("nextHunk"),
   lastHunk: () => answerHere("lastHunk"),
   undo: () => showUndo(),

@@ -105,7 +105,7 @@ export function answerHere(wish) {
   if (wish === "reject" || !isIn) return;
   if (wish === "nextHunk") request.step(1);
   else if (wish === "lastHunk") request.step(-1);
-  else if (request.isMeant) request.approve();
+  else if (wish === "approve" && request.isMeant) request.approve();
 }
 
 composer.addEventListener("up", () => {

@@ -38,13 +38,11 @@ export class Session extends EventTarget {
   requests = new Requests();
   socket;
   /**
-   * What the user has said and the server has not shown yet, by its id.
+   * What the user has said and the server has not shown yet, by its id; and when that was.
    *
-   * @type {Map<string, any>}
+   * @type {Map<string, {said: any, at: number}>}
    */
   #unshown = new Map();
-  /** When each of them was said. */
-  #saidAt = new Map();
   /** Whether it has to be said, or said again, as soon as all is heard that the server knows of it. */
   #owed = false;
 
@@ -75,8 +73,7 @@ export class Session extends EventTarget {
     if (message.type !== "client.user_message") return this.socket.send(message);
     const sent = this.owes || this.socket.send(message); // nothing overtakes what was said before
     if (sent) {
-      this.#unshown.set(message.message_id, message);
-      this.#saidAt.set(message.message_id, performance.now());
+      this.#unshown.set(message.message_id, { said: message, at: performance.now() });
       setTimeout(() => this.#unshown.has(message.message_id) && this.#announce("doubt"), LATE + 50);
       if (this.#owed) this.#announce("doubt");
     }
@@ -98,7 +95,7 @@ export class Session extends EventTarget {
 
   #unheard(ms) {
     const early = performance.now() - ms;
-    return [...this.#unshown.values()].filter(({ message_id: id }) => this.#owed || (this.#saidAt.get(id) ?? Infinity) <= early);
+    return [...this.#unshown.values()].filter(({ at }) => this.#owed || at <= early).map(({ said }) => said);
   }
 
   /**
@@ -159,13 +156,13 @@ export class Session extends EventTarget {
     this.requests.compare(this.state, this.#stateAt);
     if (!this.owes) return;
     this.#owed = false;
-    for (const each of this.#unshown.values()) this.socket.send(each);
+    for (const { said } of this.#unshown.values()) this.socket.send(said);
     this.#announce("doubt");
   }
 
   /** @param {string | undefined} id */
   #refused(id) {
-    const said = id === undefined ? undefined : this.#unshown.get(id);
+    const said = id === undefined ? undefined : this.#unshown.get(id)?.said;
     if (said === undefined) return;
     this.#unshown.delete(said.message_id);
     this.#announce("refused", said);

@@ -115,20 +115,21 @@ def test_alone_means_alone_and_nobody_waits_for_ever(told: list[tuple[str, int]]
     trio.run(main)
 
 
+async def alone(seclusion: Seclusion, said: list[str], name: str) -> None:
+    async with seclusion.alone(name):
+        said.append(name)
+        await wait_all_tasks_blocked()
+
+
 async def test_between_two_who_are_alone_those_who_were_held_up_have_their_turn() -> None:
     said: list[str] = []
     seclusion = Seclusion()
 
-    async def alone(name: str) -> None:
-        async with seclusion.alone(name):
-            said.append(name)
-            await wait_all_tasks_blocked()
-
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(alone, "first")
+        nursery.start_soon(alone, seclusion, said, "first")
         await wait_all_tasks_blocked(0.0)
         run = seclusion.among_others(Now())
-        nursery.start_soon(alone, "second")
+        nursery.start_soon(alone, seclusion, said, "second")
         run.come(lambda: said.append("held up"))
         await wait_all_tasks_blocked()
         run.over()
@@ -176,16 +177,11 @@ async def test_of_those_who_wait_to_be_alone_the_owners_take_turns() -> None:
     said: list[str] = []
     seclusion = Seclusion()
 
-    async def alone(owner: str) -> None:
-        async with seclusion.alone(owner):
-            said.append(owner)
-            await wait_all_tasks_blocked()
-
     async with trio.open_nursery() as nursery:
         run = seclusion.among_others(Now())
         run.come(lambda: None)
         for owner in "aaaaabcbc":
-            nursery.start_soon(alone, owner)
+            nursery.start_soon(alone, seclusion, said, owner)
             await wait_all_tasks_blocked()
         run.over()
     assert "".join(said) == "abcabcaaa"
