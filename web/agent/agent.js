@@ -7,7 +7,7 @@
  * This is the way in and out, and the keyboard; page.js says where the rest is.
  */
 
-import { notify } from "../house/house.js";
+import { listenToKeys, notify } from "../house/house.js";
 import { answerHere, changeMode, goToRequest, showUndo } from "./answers.js";
 import { Refused, access, ask } from "./api.js";
 import { choose, idOf, leave, stop, turnTo } from "./chosen.js";
@@ -15,7 +15,7 @@ import { chooseModel } from "./choosing_model.js";
 import "./composer.js";
 import "./dialogs.js";
 import "./head.js";
-import { listenToKeys } from "./keys.js";
+import { KEYS, LISTS } from "./keys.js";
 import "./models.js";
 import { narrow } from "./narrow.js";
 import { drawSession, page, parts } from "./page.js";
@@ -180,7 +180,7 @@ sidebar.addEventListener("delete", async ({ detail: { session: { id, title } } }
 head.addEventListener("sessions", () => unfold(!document.body.hasAttribute("data-sessions")));
 head.addEventListener("models", chooseModel);
 head.addEventListener("rules", showRules);
-head.addEventListener("help", () => keys.open());
+head.addEventListener("help", () => keys.open(LISTS));
 head.addEventListener("mode", ({ detail: { mode } }) => changeMode(mode));
 
 function unfold(open) {
@@ -212,7 +212,7 @@ const WISHES = {
   rules: showRules,
   search: openSearch,
   end: () => transcript.toEnd(),
-  help: () => keys.open(),
+  help: () => keys.open(LISTS),
 };
-listenToKeys((wish) => WISHES[wish]());
+listenToKeys(KEYS, (wish) => WISHES[wish]());
 start();

@@ -12,7 +12,7 @@
  *     (The contract's scope "all" means every change that waits, also one that has come in this moment.)
  */
 
-import { TYPING, dropText, notify } from "../house/house.js";
+import { dropText, isField, notify } from "../house/house.js";
 import { ask } from "./api.js";
 import { newId, say } from "./chosen.js";
 import { page, parts } from "./page.js";
@@ -80,7 +80,7 @@ transcript.addEventListener("asked", ({ detail: part }) => {
   const { activeElement: focused } = document;
   const free = !focused || focused === document.body || focused === transcript
     || (focused.localName === "agent-request" && /** @type {any} */ (focused).request.state !== "waiting");
-  if (free && !document.querySelector("dialog[open]") && !focused?.matches(TYPING)) part.comeForward();
+  if (free && !document.querySelector("dialog[open]") && !isField(focused)) part.comeForward();
 });
 
 const here = () => /** @type {any} */ (document.activeElement?.closest("agent-request") ?? null);

@@ -34,7 +34,7 @@ export const parts = {
   rules: part("agent-rules"),
   undo: part("agent-undo"),
   search: part("agent-search"),
-  keys: part("agent-keys"),
+  keys: part("house-shortcuts"),
   heard: part("#heard"),
 };
 

@@ -17,8 +17,13 @@ export function inComposition({ isComposing, keyCode }) {
   return isComposing || keyCode === PROCESSED;
 }
 
-/** Where keys are text. */
-export const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]";
+const FIELDS = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]";
+
+/** Whether keys that this element gets are text. @param {EventTarget | null} target */
+export function isField(target) {
+  // Chromium 156: until the next frame the focus stays in a field of a dialog that has just been closed.
+  return target instanceof Element && Boolean(target.closest(FIELDS)?.checkVisibility());
+}
 
 const PAUSE = 1_000; // ms
 /** They are held for the next key, or are part of a letter that is to come. */
@@ -30,7 +35,7 @@ function guard(event) {
   const { key, ctrlKey, metaKey, altKey, target } = event;
   if (NO_KEYS.has(key)) return;
   const isText = ([...key].length === 1 || key === "Backspace" || key === "Delete") && !ctrlKey && !metaKey && !altKey;
-  const isInField = target instanceof Element && Boolean(target.closest(TYPING)?.checkVisibility());
+  const isInField = isField(target);
   const goesOn = !isInField && performance.now() - typed < PAUSE;
   typed = isText && (isInField || goesOn) ? performance.now() : -Infinity;
   if (!goesOn || (!isText && key !== "Enter")) return;

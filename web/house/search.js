@@ -5,9 +5,7 @@
 
 import { HouseElement, h } from "./element.js";
 import { icon } from "./icons.js";
-import { inComposition } from "./keys.js";
-
-const isTyping = (target) => target instanceof Element && target.matches("input, textarea, select, [contenteditable]");
+import { inComposition, isField } from "./keys.js";
 
 class HouseSearch extends HouseElement {
   #input = h("input", { type: "search", autocomplete: "off", spellcheck: false });
@@ -29,7 +27,7 @@ class HouseSearch extends HouseElement {
 
   connected() {
     this.listen(document, "keydown", (event) => {
-      if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || isField(event.target)) return;
       event.preventDefault();
       this.#input.focus();
       this.#input.select();

@@ -6,8 +6,8 @@
  *   what the reader has done (requeue, cancel, archive) -> POST
  */
 
-import { LiveSocket, beside, format, h, icon, inComposition, mark, notify, put } from "../house/house.js";
-import { listenToKeys } from "./keys.js";
+import { LiveSocket, beside, format, h, icon, inComposition, listenToKeys, mark, notify, put } from "../house/house.js";
+import { KEYS } from "./keys.js";
 import { order, orderEditor } from "./orders.js";
 import { FAILED, OPEN, requests } from "./states.js";
 import "./detail.js";
@@ -266,7 +266,7 @@ function showHow(open) {
 }
 
 $(".help").append(icon("help"));
-$(".help").addEventListener("click", () => $("desk-keys").open());
+$(".help").addEventListener("click", () => $("house-shortcuts").open({ "": KEYS }));
 
 const WISHES = {
   next: () => walk(1),
@@ -285,7 +285,7 @@ const WISHES = {
   cancel: () => act("cancel"),
   archive: () => act("archive"),
   failed: () => states.choose(states.chosen.has("gave up") ? [] : ["gave up"]),
-  help: () => $("desk-keys").open(),
+  help: () => $("house-shortcuts").open({ "": KEYS }),
 };
 
 function walk(rows) {
@@ -293,7 +293,7 @@ function walk(rows) {
   else list.step(rows);
 }
 
-listenToKeys((wish) => WISHES[wish]());
+listenToKeys(KEYS, (wish) => WISHES[wish]());
 if (chosen !== null) {
   turnTo(chosen);
   list.seek(chosen);

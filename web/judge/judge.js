@@ -12,9 +12,9 @@
  * is asked to look at the files, so the page is up to date.
  */
 
-import { LiveSocket, beside, copy, icon, mark, put } from "../house/house.js";
+import { LiveSocket, beside, copy, icon, listenToKeys, mark, put } from "../house/house.js";
 import { Address } from "./address.js";
-import { isTyping, listenToKeys } from "./keys.js";
+import { KEYS, isTyping } from "./keys.js";
 import { Panel } from "./panel.js";
 import { showSign } from "./sign.js";
 import "./cases.js";
@@ -233,7 +233,7 @@ const WISHES = {
   list: () => showList(!listOpen),
   search: seek,
   settings: () => settings.open(),
-  help: () => $("judge-keys").open(),
+  help: () => $("house-shortcuts").open({ "": KEYS }),
   redraw: () => undefined,
 };
 
@@ -254,7 +254,7 @@ for (const name of ["list", "settings", "help"]) {
   button.append(icon({ list: "list", settings: "sliders", help: "help" }[name]));
   button.addEventListener("click", () => act(name));
 }
-listenToKeys(act);
+listenToKeys(KEYS, act, { capture: true }); // before the search field, which takes `/` for itself even where it is hidden
 
 /** Opens or closes the list. If it has the focus when it closes, the focus moves to its button. */
 function showList(open) {
