@@ -9,7 +9,7 @@ Rules
     the other too, and keeps it while that end of his has crashed. So a lock says which ends its holder is to have, and
     nobody takes an end that the holder of the other one is to have.
   - The last word in a lock is the dialect. It holds after the process has ended, too, for scripts that submit while
-    nobody is there (troupe/ipc/folder.py).
+    nobody is there (troupe/ipc/attendance.py).
 """
 
 import fcntl

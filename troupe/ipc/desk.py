@@ -19,11 +19,12 @@ from codec.ipc import Failure, Outcome, Request, Success, write_request
 from codec.ipc.desk import NO_SUCH_REQUEST, DeskTotals, EditorOrder, Handled, RequestDetail, Selection
 from troupe.ipc.arrivals import POLL_SECONDS, RESCAN_SECONDS, Arrivals, FileWatch
 from troupe.ipc.dropping import Dropping
-from troupe.ipc.folder import DeskFolder, Sight, TakesLonger
+from troupe.ipc.folder import DeskFolder, Sight
 from troupe.ipc.office import Office
 from troupe.ipc.results import CANCELLED, OVER, Result, result_of, told
 from troupe.ipc.tickets import AnyDesk
 from troupe.ipc.troubles import DeskError, IdTaken, NobodyAtTheDesk, NoServer, NoSuchRequest, ServesElsewhere
+from troupe.ipc.visits import TakesLonger
 from troupe.ipc.whereabouts import base_of, state_dir
 
 T = TypeVar("T")

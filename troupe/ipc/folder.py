@@ -15,8 +15,6 @@ Everything here blocks: call it in a thread.
 
 import errno
 import os
-import re
-import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -38,31 +36,19 @@ from codec.ipc import (
     read_response,
 )
 from codec.ipc.folder import DRAFTS, MARKS, ROOMS, STATE
-from transports.folder.drafts import NO_LINKS, discard, lives, rename_new, sweep, write_drafts
+from transports.folder.drafts import NO_LINKS, discard, rename_new, sweep, write_drafts
 from transports.folder.memory import lies_in_memory
-from transports.folder.owned import FOLDER, NotOurs, why_not_ours
+from transports.folder.owned import NotOurs
 from transports.folder.rooted import NotPlain, Rooted
-from transports.folder.waitless import is_local, open_at_once, read_at_once, stat_at_once
+from transports.folder.waitless import is_local
+from troupe.ipc.attendance import Attendance, attendance, dialect, holder
 from troupe.ipc.troubles import DeskError
+from troupe.ipc.visits import FolderVisit, TakesLonger, whole
 
 SHORT = 64 << 10
 """Bytes that are read, or written, in a fraction of a millisecond where no device is waited for."""
 REQUESTS, SUBMITTED, RESPONSES, FAILED, ARCHIVE = "requests", "submitted", "responses", "failed", "archive"
-LARGEST = 16 << 20
-"""A larger file is refused by the server."""
-FRESH_SECONDS = 60.0
-"""An editor writes its lock every 15 seconds."""
 TORN_SECONDS, TORN_STEP = 1.0, 0.02
-_PID = re.compile(rb"[1-9][0-9]{0,8}")
-
-
-class Attendance(NamedTuple):
-    """Who is at the desk."""
-
-    server: bool
-    """Somebody answers requests: our server end, or an editor."""
-    client: bool
-    """Somebody tries again what has failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,62 +83,6 @@ class _Answered(NamedTuple):
     at: float
     """When it was written."""
     dialect: Dialect
-
-
-class TakesLonger(Exception):
-    """What was to be done at once is to be done in a thread."""
-
-
-class _Visit:
-    """One look at the folder: the way to it is gone once, and each of its rooms is entered once."""
-
-    def __init__(self, rooted: Rooted, waits: bool = True) -> None:
-        """`waits`: for the disk. Else, raises TakesLonger where it would."""
-        self._rooted = rooted
-        self._waits = waits
-        self._folders: dict[str, int] = {}
-        """The root has no name."""
-
-    def room(self, name: str) -> int:
-        found = self._folders.get(name)
-        if found is None:
-            if not self._waits:
-                found = self._found_at_once(name)
-            else:
-                found = self._rooted.enter(self.room(""), (name,)) if name else self._rooted.open_root()
-            self._folders[name] = found
-        return found
-
-    def _found_at_once(self, name: str) -> int:
-        above, path = (self.room(""), self._rooted.path((name,))) if name else (None, self._rooted.root)
-        folder = open_at_once(name or path, FOLDER, above)
-        status = os.fstat(folder)
-        if why_not_ours(status, path) is not None or status.st_mode & 0o077:  # there is something to be done, or said
-            os.close(folder)
-            raise TakesLonger
-        return folder
-
-    def stat(self, room: str, name: str) -> os.stat_result:
-        return (os.lstat if self._waits else stat_at_once)(name, dir_fd=self.room(room))
-
-    def read(self, room: str, name: str, short: int | None) -> tuple[bytes, float]:
-        """And when it was written. Raises NotPlain."""
-        here = self.room(room)
-        if not self._waits and not stat.S_ISREG(stat_at_once(name, here).st_mode):
-            raise TakesLonger
-        file = self._rooted.open_in(here, (room, name)) if self._waits else open_at_once(name, _READ, here)
-        try:
-            status = os.fstat(file)
-            if short is not None and status.st_size > short:
-                raise TakesLonger
-            return (_whole if self._waits else read_at_once)(file, status.st_size), status.st_mtime
-        finally:
-            os.close(file)
-
-    def close(self) -> None:
-        for folder in self._folders.values():
-            os.close(folder)
-        self._folders.clear()
 
 
 class DeskFolder:
@@ -277,7 +207,7 @@ class DeskFolder:
             raise TakesLonger
         return seen
 
-    def _seen(self, visit: _Visit, id: str, name: str, short: int | None = None) -> Sight | None:  # noqa: A002
+    def _seen(self, visit: FolderVisit, id: str, name: str, short: int | None = None) -> Sight | None:  # noqa: A002
         """None: it has no request, and no error stands there."""
         answer = self._outcome(visit, RESPONSES, name, id, short)
         if answer is not None and isinstance(answer.outcome, Success):
@@ -331,7 +261,7 @@ class DeskFolder:
 
     def _outcome(
         self,
-        visit: _Visit,
+        visit: FolderVisit,
         room: str,
         name: str,
         id: str,  # noqa: A002
@@ -342,7 +272,7 @@ class DeskFolder:
             return _read(visit.read(room, name, short), id)
         return None
 
-    def _when(self, visit: _Visit, room: str, name: str) -> float | None:
+    def _when(self, visit: FolderVisit, room: str, name: str) -> float | None:
         """It was written; None: it is not there."""
         with self._nothing_is_no_trouble():
             return visit.stat(room, name).st_mtime
@@ -353,11 +283,7 @@ class DeskFolder:
     def present(self) -> Attendance:
         try:
             with self._rooted.folder((STATE,)) as here:
-                names = os.listdir(here)
-                locks = [name for name in names if name.startswith("ws.") and name.endswith(".lock")]
-                editor = any(_is_fresh(name, here) for name in locks)
-                server, client = (_holder(name, here) is not None for name in ("server.lock", "client.lock"))
-                return Attendance(editor or server, client)
+                return attendance(here)
         except FileNotFoundError:
             return Attendance(False, False)
         except OSError as error:
@@ -366,14 +292,14 @@ class DeskFolder:
     def client_process(self) -> int | None:
         """The one that has the client end; None: there is none that lives."""
         with suppress(OSError), self._rooted.folder((STATE,)) as here:
-            return _holder("client.lock", here)
+            return holder("client.lock", here)
         return None
 
     # --
 
     @contextmanager
-    def _visit(self, *, waits: bool = True) -> Iterator[_Visit]:
-        visit = _Visit(self._rooted, waits)
+    def _visit(self, *, waits: bool = True) -> Iterator[FolderVisit]:
+        visit = FolderVisit(self._rooted, waits)
         try:
             yield visit
         finally:
@@ -397,7 +323,7 @@ class DeskFolder:
             file = self._rooted.open(names)
             try:
                 status = os.fstat(file)
-                return _whole(file, status.st_size), status.st_mtime
+                return whole(file, status.st_size), status.st_mtime
             finally:
                 os.close(file)
         return None
@@ -464,27 +390,11 @@ def _linked(draft: str, name: str, drafts: int, there: int) -> bool:
     return True
 
 
-def _dialect(visit: _Visit) -> Dialect | None:
-    """That the last end has left in its lock. If it is not the contract's, somebody may answer a request and remove it
-    before a client end has seen it. None: nobody knows."""
-    for name in ("client.lock", "server.lock"):
-        with suppress(OSError):
-            file = os.open(name, _READ, dir_fd=visit.room(STATE))
-            try:
-                words = os.read(file, 64).decode("ascii", "replace").split()
-            finally:
-                os.close(file)
-            return next((each for each in (Dialect.SPEC, Dialect.HEAD) if each.value in words), None)
+def _dialect(visit: FolderVisit) -> Dialect | None:
+    """If it is not the contract's, somebody may answer a request and remove it before a client end has seen it."""
+    with suppress(OSError):
+        return dialect(visit.room(STATE))
     return None
-
-
-def _whole(file: int, size: int) -> bytes:
-    """To its end, if it has grown meanwhile, and no more of it than a server reads."""
-    data, left = b"", LARGEST + 1
-    while left and (more := os.read(file, min(left, max(size - len(data), 1 << 10)))):
-        data += more
-        left -= len(more)
-    return data
 
 
 def _read(written: tuple[bytes, float], id: str) -> _Answered | None:  # noqa: A002
@@ -498,38 +408,3 @@ def _read(written: tuple[bytes, float], id: str) -> _Answered | None:  # noqa: A
 
 def _stands(name: str, here: int) -> bool:
     return os.access(name, os.F_OK, dir_fd=here, follow_symlinks=False)
-
-
-_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-
-
-def _holder(name: str, here: int) -> int | None:
-    """The process that holds it; None: there is none that lives. The lock itself is tried only where the process in it
-    seems to live, for to try it is to hold it for a moment, and then the server would be refused that is just
-    starting."""
-    import fcntl  # not on Windows
-
-    with suppress(OSError):
-        file = os.open(name, _READ, dir_fd=here)
-        pid = None
-        try:
-            pid = _PID.match(os.read(file, 64))
-            if pid is None or not lives(int(pid[0])):
-                return None
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return int(pid[0]) if pid else None
-        finally:
-            os.close(file)
-    return None
-
-
-def _is_fresh(name: str, here: int) -> bool:
-    with suppress(OSError):
-        file = os.open(name, _READ, dir_fd=here)
-        try:
-            pid = _PID.search(os.read(file, 4096))
-            return pid is not None and time.time() - os.fstat(file).st_mtime < FRESH_SECONDS and lives(int(pid[0]))
-        finally:
-            os.close(file)
-    return False

@@ -17,11 +17,11 @@ from codec.ipc import Request, Wishes, checked, write_request
 from codec.ipc.request import LONGEST_COMMAND
 from codec.words import lasting
 from troupe.ipc.arrivals import Watch
-from troupe.ipc.folder import LARGEST
 from troupe.ipc.naming import new_id
 from troupe.ipc.results import Result
 from troupe.ipc.troubles import BadParams, NotYet
 from troupe.ipc.turns import Give, SubmitThese, Turn, WaitForOne, turns
+from troupe.ipc.visits import LARGEST
 
 if TYPE_CHECKING:
     from troupe.ipc.blocking import BlockingDesk

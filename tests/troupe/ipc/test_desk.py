@@ -28,9 +28,22 @@ from tests.troupe.ipc.peer import Peer, at_the_desk
 from transports.folder.drafts import rename_new
 from transports.folder.inotify import FolderEvent
 from transports.folder.waitless import open_at_once
-from troupe.ipc import Desk, DeskError, IdTaken, NobodyAtTheDesk, NoServer, NoSuchRequest, NotYet, Result, folder
+from troupe.ipc import (
+    Desk,
+    DeskError,
+    IdTaken,
+    NobodyAtTheDesk,
+    NoServer,
+    NoSuchRequest,
+    NotYet,
+    Result,
+    folder,
+    visits,
+)
+from troupe.ipc.attendance import Attendance
 from troupe.ipc.desk import JOURNAL_STEPS, PRESENCE_SECONDS
 from troupe.ipc.tickets import Ticket
+from troupe.ipc.visits import TakesLonger
 
 ROOT = Path(__file__).parents[3]
 
@@ -278,7 +291,7 @@ async def test_who_waits_where_nobody_is_is_told_so_and_the_request_is_kept(base
 async def test_who_waits_is_told_which_end_is_missing_and_is_patient_where_one_tries_again(
     base: Path, monkeypatch: pytest.MonkeyPatch, server: bool, client: bool, said: str | None
 ) -> None:
-    monkeypatch.setattr(folder.DeskFolder, "present", lambda _: folder.Attendance(server, client))
+    monkeypatch.setattr(folder.DeskFolder, "present", lambda _: Attendance(server, client))
     async with desk_of(base) as desk:
         ticket = await desk.submit("echo", id="r1")
         if said is not None:
@@ -294,7 +307,7 @@ async def test_who_waits_is_told_which_end_is_missing_and_is_patient_where_one_t
 async def test_however_many_are_impatient_one_looks_who_is_there_for_a_while(
     base: Path, monkeypatch: pytest.MonkeyPatch, mock_clock: trio.testing.MockClock, later: float, looked: int
 ) -> None:
-    present = Mock(return_value=folder.Attendance(server=False, client=False))
+    present = Mock(return_value=Attendance(server=False, client=False))
     monkeypatch.setattr(folder.DeskFolder, "present", present)
     async with desk_of(base) as desk:
         await desk.submit("echo", id="r1")
@@ -478,7 +491,7 @@ async def test_what_lies_in_memory_is_looked_at_without_a_thread(base: Path) -> 
             sight = desk.folder.look_at_once("r1")
             assert (sight.outcome, sight.error) == (None, Failure("busy"))
         else:
-            with pytest.raises(folder.TakesLonger):
+            with pytest.raises(TakesLonger):
                 desk.folder.look_at_once("r1")
 
 
@@ -491,12 +504,12 @@ async def test_a_look_that_may_not_wait_opens_nothing_but_plain_files(
         opened.append(str(name))
         return open_at_once(name, flags, above)
 
-    monkeypatch.setattr(folder, "open_at_once", seen)
+    monkeypatch.setattr(visits, "open_at_once", seen)
     async with desk_of(base) as desk:
         await desk.submit("echo", id="r1")
         os.mkfifo(base / "responses" / "r1.json")
         if not desk.folder.in_memory:
-            with pytest.raises(folder.TakesLonger):
+            with pytest.raises(TakesLonger):
                 desk.folder.look_at_once("r1")
         assert "r1.json" not in opened
 
@@ -563,7 +576,7 @@ async def test_who_waits_for_what_is_cancelled_or_answered_after_another_hears_a
 async def test_what_has_no_file_is_unknown_if_nobody_can_know_it(
     base: Path, monkeypatch: pytest.MonkeyPatch, said: object, client: bool, unknown: bool
 ) -> None:
-    monkeypatch.setattr(folder.DeskFolder, "present", lambda _: folder.Attendance(True, client))
+    monkeypatch.setattr(folder.DeskFolder, "present", lambda _: Attendance(True, client))
     async with desk_of(base) as desk:
         await desk.submit("echo", id="there")
         desk.office = Mock(detail=Mock(side_effect=[said] * 2))
@@ -583,7 +596,7 @@ async def test_two_of_one_id_that_ask_for_different_things_are_refused_before_an
 async def test_a_journal_that_does_not_know_a_request_yet_is_asked_at_these_times(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folder.DeskFolder, "present", lambda _: folder.Attendance(server=True, client=True))
+    monkeypatch.setattr(folder.DeskFolder, "present", lambda _: Attendance(server=True, client=True))
     slept = list[float]()
     monkeypatch.setattr("troupe.ipc.desk.time", SimpleNamespace(sleep=slept.append, time=time.time))
     async with desk_of(base) as desk:

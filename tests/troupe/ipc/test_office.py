@@ -16,6 +16,7 @@ from codec.ipc.desk import Attempt, DeskTotals, Handled, RequestDetail, RequestF
 from tests.patience import PATIENCE
 from troupe.ipc import Desk, DeskError, NobodyAtTheDesk, NoServer, folder
 from troupe.ipc import office as offices
+from troupe.ipc.attendance import Attendance
 from troupe.ipc.office import DEADLINE, ORDER_DEADLINE, SERVER_FILE, Office
 
 Start = Callable[..., "Answers"]
@@ -187,7 +188,7 @@ async def test_where_the_server_cannot_be_asked_a_head_editors_copy_is_no_end(
 ) -> None:
     """Unless nothing can come after it. Whoever waits is told so after a while."""
     base = tmp_path / "base"
-    monkeypatch.setattr(folder.DeskFolder, "present", lambda _: folder.Attendance(server=elsewhere, client=elsewhere))
+    monkeypatch.setattr(folder.DeskFolder, "present", lambda _: Attendance(server=elsewhere, client=elsewhere))
     async with Desk(base, state=tmp_path) as desk:
         await desk.submit("echo", id="r1")
         copy = write_response("r1", Failure("busy", permanent=permanent), (Dialect.HEAD,))
