@@ -78,7 +78,7 @@ def _note(differs: Differs, expected: OutputPiece, actual: OutputPiece) -> str |
     if not (expected.ends and actual.ends):
         return None
     if not differs.in_words and expected.text.split() == actual.text.split():
-        return "only blanks differ"
+        return "only blanks differ in this line"
     mine, theirs = (piece.text.decode("utf-8", "surrogateescape") for piece in (expected, actual))
     if mine.casefold() == theirs.casefold():
         return "only upper and lower case differ"

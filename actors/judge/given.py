@@ -23,6 +23,9 @@ class CaseFile(Protocol):
 
     @property
     def head(self) -> bytes: ...
+    @property
+    def touched(self) -> int:
+        """When it was written to or replaced last, in nanoseconds of the system's clock; 0: unknown."""
 
 
 class Found(Protocol):
@@ -41,6 +44,10 @@ class Found(Protocol):
     @property
     def main(self) -> bytes | None:
         """The solution's digest; None if there is none."""
+
+    @property
+    def main_touched(self) -> int:
+        """As of a case's file."""
 
     @property
     def has_main(self) -> bool: ...

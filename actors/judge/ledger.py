@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from actors.judge.given import CaseFile, Found
 from actors.judge.limits import limits
@@ -28,6 +29,11 @@ class Basis(msgspec.Struct, frozen=True, gc=False):
     test: str = ""
     interpreter: str = ""
     terms: str = ""
+
+
+def unknown(basis: Basis, *, of_test: bool) -> Basis:
+    """It depends on a version of the test, or of the solution, that nobody knows."""
+    return replace(basis, test="") if of_test else replace(basis, solution="")
 
 
 class Recorded(msgspec.Struct, frozen=True):
@@ -123,10 +129,15 @@ class Ledger(Struct):
 
     def record(self, number: int, result: RunResult, basis: Basis) -> RunResult:
         """Replaces the case's last result. Returns the result as it is to be sent to pages."""
-        result = msgspec.structs.replace(result, run=number)
+        result = replace(result, run=number)
         self.records[result.index] = Recorded(result, basis)
         reasons = self.present.outdates(basis, result.index)
-        return msgspec.structs.replace(result, outdated=reasons) if reasons else result
+        return replace(result, outdated=reasons) if reasons else result
+
+    def doubt(self, index: int, *, of_test: bool) -> None:
+        """Nobody knows which version of its test, or of the solution, this result is of."""
+        if (record := self.records.get(index)) is not None:
+            self.records[index] = Recorded(record.result, unknown(record.basis, of_test=of_test))
 
     def over(self, last: LastRun | None, summary: Summary | None) -> None:
         self.last, self.summary = last, summary
@@ -161,7 +172,7 @@ class Ledger(Struct):
 
     def _told(self, record: Recorded) -> RunResult:
         reasons = self.present.outdates(record.basis, record.result.index)
-        return msgspec.structs.replace(record.result, outdated=reasons) if reasons else record.result
+        return replace(record.result, outdated=reasons) if reasons else record.result
 
 
 def standing(results: Iterable[RunResult]) -> Standing | None:

@@ -32,7 +32,7 @@ from actors.judge.audience import Audience
 from actors.judge.filing import Filing
 from actors.judge.given import Folders, Found, Machine, Watching
 from actors.judge.keeping import Keeping, Kept
-from actors.judge.ledger import Ledger, Present, same, version_of
+from actors.judge.ledger import Ledger, Present, same, unknown, version_of
 from actors.judge.means import with_means
 from actors.judge.merge import NewCase, Pair, plan
 from actors.judge.messages.panel import PanelMessage, PassedOn, Shown, tell
@@ -58,6 +58,7 @@ from actors.judge.registered import RUNS, SHELF
 from actors.judge.run import Run, RunOrder
 from actors.judge.stderr import Consoles
 from actors.judge.telling import told, told_case
+from actors.judge.touches import SOLUTION, Touches
 from actors.judge.underway import UnderWay
 from actors.kernel import (
     Actor,
@@ -122,6 +123,7 @@ class Problem(Actor[ProblemMessage]):
         """None: it was never posted, and is only a folder."""
         self._found: Found | None = None
         self._ledger = Ledger()
+        self._touches = Touches()
         self._interrupted = False
         self._under_way: UnderWay | None = None
         self._audience = Audience()
@@ -216,7 +218,7 @@ class Problem(Actor[ProblemMessage]):
     # -- what is posted
 
     async def _arrived(self, task: Task, place: TaskPlace, at: float, *, again: bool) -> Listed:
-        before = self._found
+        before, began = self._found, self.stage.now()
         with self.atomic():
             found = await self._folders.add(self._names, partial(_new_cases, task, again=again))
         kept = msgspec.structs.replace(
@@ -230,7 +232,7 @@ class Problem(Actor[ProblemMessage]):
         )
         await self._keeping.keep(kept)
         self._kept = kept
-        self._take(found)
+        self._take(found, began)
         if self._audience.panels:  # to make the message takes longer than to read a post
             self._tell_change(before)
         self._look_around()
@@ -257,8 +259,7 @@ class Problem(Actor[ProblemMessage]):
             await self._see(but=panel)
         except OSError as error:
             tell(panel, Notice("error", self._cannot_read(error, but=panel)))
-            if self._found is not None:
-                self._take(self._found)
+            self._know()
         tell(panel, self._shown(anew=anew))
         self._look_around()
         await self._tell_shelf()
@@ -277,17 +278,20 @@ class Problem(Actor[ProblemMessage]):
     async def _see(self, but: ActorRef[PanelMessage] | None = None) -> Found:
         """The current content of the folder. If it has changed, the panels are told, except for one that is about to be
         told more."""
+        began = self.stage.now()
         found = await self._folders.find(self._names)
         could_not, self._cannot_be_read = self._cannot_be_read, None
         before = self._found
-        self._take(found)
+        doubts = self._take(found, began)
         changed = not same(before, found)
-        if changed or could_not:
+        if changed or could_not or doubts:
             self._tell_change(before, but=but)
+        if doubts and self._under_way is None:
+            self.run_beside(self._filing.at_last, self._ledger.kept)
         if changed:
             self._look_around()
-            if before is not None:
-                await self._tell_shelf()
+        if (changed or doubts) and before is not None:
+            await self._tell_shelf()
         return found
 
     def _cannot_read(self, error: OSError, but: ActorRef[PanelMessage] | None = None) -> str:
@@ -300,10 +304,20 @@ class Problem(Actor[ProblemMessage]):
             self._audience.tell(self._update(), but=but)
         return sentence
 
-    def _take(self, found: Found) -> None:
+    def _take(self, found: Found, began: float) -> bool:
+        """The folder was read, from then on. Returns whether that casts doubt on a result."""
         self._found = found
-        self._ledger.present = Present.of(found, self._audience.settings, self._task)
-        if self._under_way is not None:
+        self._know()
+        now, wall = self.stage.now(), self._wall()
+        doubts = self._touches.read(found, began=began, ended=now, wall=wall, is_watched=self._stirs)
+        for index, key in doubts:
+            self._ledger.doubt(index, of_test=key != SOLUTION)
+        return bool(doubts)
+
+    def _know(self) -> None:
+        """The current state may be another."""
+        self._ledger.present = Present.of(self._found, self._audience.settings, self._task)
+        if self._under_way is not None and self._found is not None:
             self._under_way.edited(self._ledger.present)
 
     async def _tell_shelf(self) -> None:
@@ -389,6 +403,7 @@ class Problem(Actor[ProblemMessage]):
         number, present = self._ledger.next_run, self._ledger.present
         self._under_way = UnderWay(run, panel, scope, number, indices, present, began, min(indices))
         self._interrupted = False
+        self._touches.run_begins()
         self.monitor(run)
         self._watch(panel)
         self._tell_of_run(self._under_way.begun(self.id))
@@ -402,7 +417,7 @@ class Problem(Actor[ProblemMessage]):
         look = partial(self._seen, indices)
         (found, wanted), settings, interpreter = await with_means(look, self.stage.registry, self._machine)
         self._audience.settings = settings
-        self._take(found)
+        self._know()
         return ordering.order(self._task, self._names, found, wanted, settings, interpreter, self._folders, self._cores)
 
     async def _seen(self, indices: tuple[int, ...] | None) -> tuple[Found, list[int]] | NotNow:
@@ -428,7 +443,10 @@ class Problem(Actor[ProblemMessage]):
         self._outputs.keep(result.index, judged.output)
         result = msgspec.structs.replace(result, console=self._consoles.fitted(result.index, result.console))
         under_way.judged.append(result)
-        result = self._ledger.record(under_way.number, result, under_way.basis(result.index))
+        basis = under_way.basis(result.index)
+        for key in self._touches.ran(result.index, judged.began, judged.ended):
+            basis = unknown(basis, of_test=key != SOLUTION)
+        result = self._ledger.record(under_way.number, result, basis)
         under_way.current = judged.next
         report = RunReport(under_way.scope, result, self.id)
         self._tell_of_run(*([report] if judged.next is None else [report, under_way.progress(self.id)]))

@@ -26,6 +26,7 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from actors.judge.checkers import Differs, Same, Verdict, compare
 from actors.judge.comparing import APART, ELSEWHERE, MODULE, SECONDS, Undecided, alike, bounds, read, request
@@ -131,7 +132,8 @@ class Run(Crowd[Judged]):
         while self._untold and self._untold[0] in self._judgements:
             told = self._judgements.pop(self._untold.popleft())
             following = self._untold[0] if self._untold else None
-            self._report.hand(CaseJudged(self.ref, told.result, following, told.output), urgent=True)
+            report = CaseJudged(self.ref, told.result, following, told.output, told.began, told.ended)
+            self._report.hand(report, urgent=True)
         self.note = f"{len(self._order.indices) - len(self._untold)} of {len(self._order.indices)} judged"
         if not self._untold:
             self.finish()
@@ -170,7 +172,9 @@ class Worker(Actor[Go]):
             if index is None:
                 return False
             self.note = f"case {index}"
-            self._run.hand(await self._judge(index), urgent=True)
+            began = self.stage.now()
+            judged = await self._judge(index)
+            self._run.hand(replace(judged, began=began, ended=self.stage.now()), urgent=True)
             return True
 
 
@@ -192,10 +196,10 @@ async def _judge(order: RunOrder, folders: Folders, machine: Machine, turns: Tur
     answer = await _compared(machine, expected, written, order.compare) if ran.exit_code == 0 else None
     result = _result(order, index, ran, written, None if isinstance(answer, Undecided) else answer)
     if isinstance(answer, Undecided) and result.verdict == "AC":
-        result = msgspec.structs.replace(result, status="re", verdict="IE", reason=answer.why)
+        result = replace(result, status="re", verdict="IE", reason=answer.why)
     elif output is None and result.verdict == "WA" and isinstance(order.output, File):
         sentence = f"it has not written {order.output.file_name}, the file for the answer"
-        result = msgspec.structs.replace(result, reason=sentence)
+        result = replace(result, reason=sentence)
     return Judged(result, written[:MOST_SHOWN] if result.actual_cut else b"")
 
 

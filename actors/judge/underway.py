@@ -5,10 +5,9 @@ a program has read that was not judged by then. Its result counts for neither ve
 beginning.
 """
 
-import msgspec
 from msgspec import Struct, field
 
-from actors.judge.ledger import Basis, Present
+from actors.judge.ledger import Basis, Present, unknown
 from actors.judge.messages.panel import PanelMessage
 from actors.kernel import ActorRef, AnyRef
 from codec.judge import LastRun, Running, RunProgress, RunResult, Scope, Summary, summary_of
@@ -51,8 +50,8 @@ class UnderWay(Struct):
     def basis(self, index: int) -> Basis:
         basis = self.ordered.basis(index)
         if index in self.other_solution:
-            basis = msgspec.structs.replace(basis, solution="")
-        return msgspec.structs.replace(basis, test="") if index in self.other_test else basis
+            basis = unknown(basis, of_test=False)
+        return unknown(basis, of_test=True) if index in self.other_test else basis
 
     # -- told
 

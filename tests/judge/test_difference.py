@@ -28,9 +28,9 @@ EXACT = [
     (b"", b"1\n", "line 1: expected end of output got '1'"),
     (b"1\n", b"1", "line 1: expected '1\\n' got '1' (the newline at the end is missing)"),
     (b"1", b"1\n", "line 1: expected '1' got '1\\n' (there is a newline too many at the end)"),
-    (b"1 2\n", b"1 2 \n", "line 1: expected '1 2' got '1 2 ' (only blanks differ)"),
-    (b"a\tb\n", b"a b\n", "line 1: expected 'a\\tb' got 'a b' (only blanks differ)"),
-    (b"3\n", b"3\r", "line 1: expected '3' got '3\\r' (only blanks differ)"),
+    (b"1 2\n", b"1 2 \n", "line 1: expected '1 2' got '1 2 ' (only blanks differ in this line)"),
+    (b"a\tb\n", b"a b\n", "line 1: expected 'a\\tb' got 'a b' (only blanks differ in this line)"),
+    (b"3\n", b"3\r", "line 1: expected '3' got '3\\r' (only blanks differ in this line)"),
     (b"a\tb\n", b"a\tc\n", "line 1: expected 'a\tb' got 'a\tc'"),
     (b"Yes\n", b"YES\n", "line 1: expected 'Yes' got 'YES' (only upper and lower case differ)"),
     (b"a\x00\n", b"a\x01\n", "line 1: expected 'a\\x00' got 'a\\x01'"),
@@ -58,7 +58,7 @@ def test_an_exact_difference_can_be_understood(expected: bytes, actual: bytes, s
 
 OTHERS: list[tuple[CompareMode, bytes, bytes, str]] = [
     ("trim", b"a\n\nb\n", b"a\nb\n", "line 2: expected '' got 'b'"),
-    ("trim", b"a b \n", b"a  b\n", "line 1: expected 'a b' got 'a  b' (only blanks differ)"),
+    ("trim", b"a b \n", b"a  b\n", "line 1: expected 'a b' got 'a  b' (only blanks differ in this line)"),
     ("tokens", b"1 2\n3\n", b"1\n2 4\n", "line 2: expected '3' got '4'"),
     ("tokens", b"1\n2\n", b"1 3\n", "line 2: expected '2' got '3' in line 1"),
     ("tokens", b"1 2", b"1", "line 1: expected '2' got end of output"),

@@ -194,6 +194,31 @@ async def test_the_panel_is_at_both_loopback_addresses(port: Port) -> None:
             assert (await panel.notice()).startswith("There is no problem '../../x' here. ")
 
 
+TAKES_TURNS = """
+import os
+from pathlib import Path
+here = Path(__file__).parent
+os.replace(here / "{other}", here / "main.py")
+print("{name}")
+"""
+
+
+async def test_a_version_that_was_there_for_a_moment_only_has_no_result_that_counts(port: Port) -> None:
+    """Whether anybody has read the folder in that moment, or not."""
+    task, first = "moment/moment_a", TAKES_TURNS.format(other="b.py", name="first")
+    async with port.solving(task, first, ("1\n", "first\n"), ("2\n", "first\n")) as panel:
+        (port.folder(task) / "b.py").write_text(TAKES_TURNS.format(other="a.py", name="second"))
+        (port.folder(task) / "a.py").write_text(first)
+        await panel.say("ui/updateSettings", settings={"jobs": 1})
+        assert [each["actual"] for each in await panel.run()] == ["first\n", "second\n"]
+        assert (port.folder(task) / "main.py").read_text() == first
+        await panel.say("ui/requestInit", problemId=task)
+        results = (await panel.heard("state/init"))["results"]
+        assert [each["outdated"] for each in results] == [["solution"], ["solution"]]
+        await panel.say("ui/updateSettings", settings={"jobs": None})
+        await panel.heard("state/init", lambda said: said["settings"]["jobs"] is None)
+
+
 async def test_a_wrong_answer_says_where_it_differs(port: Port) -> None:
     task = "runs/runs_wrong"
     async with port.solving(task, "input()\nprint(3)\n") as panel:

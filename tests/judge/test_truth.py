@@ -108,7 +108,7 @@ class Fact:
     interpreter: str
     wrote: str
     calm: bool
-    """Nobody has edited anything while its run was under way."""
+    """Nobody has edited anything while its run was under way, or before all was quiet after its end."""
 
 
 @dataclass
@@ -118,8 +118,13 @@ class World:
     pages: list[tuple[Page, Model]]
     facts: dict[str, Fact] = field(default_factory=dict)
     """By what each writes to its console."""
+    lately: list[str] = field(default_factory=list)
+    """Of the programs that have run since all was quiet, what they write."""
+    passing: dict[tuple[str, ...], bytes] = field(default_factory=dict)
+    """What the next program reads, and nobody else: the edit is undone at once."""
     quiet: bool = True
     calm: bool = True
+    touched: int = 0
 
     @property
     def files(self) -> dict[tuple[str, ...], bytes]:
@@ -141,12 +146,21 @@ class World:
     def edited(self) -> None:
         if self.machine.running or not self.quiet:
             self.calm = False
-            for program in self.machine.running:
-                self.facts[name_of(program)].calm = False
+            for name in self.lately:
+                self.facts[name].calm = False
         self.watching.stir()
+
+    def write(self, path: tuple[str, ...], content: bytes) -> None:
+        self.files[path] = content
+        self.touched += 1
+        self.court.folders.touched[path] = int(trio.current_time() * 1e9) + self.touched
 
     def begun(self, program: Program) -> Outcome | None:
         """A program reads what there is when it starts, and prints its own source."""
+        passing, self.passing = self.passing, {}
+        before = {path: self.files[path] for path in passing if path in self.files}
+        for path in before:
+            self.write(path, passing[path])
         solution = self.files.get(MAIN)
         fact = Fact(
             solution,
@@ -156,11 +170,18 @@ class World:
             self.calm,
         )
         self.facts[name_of(program)] = fact
+        self.lately.append(name_of(program))
+        for path, content in before.items():
+            self.write(path, content)
+            self.edited()
         return None
 
     async def settle(self) -> None:
         await self.court.settled()
+        self.passing.clear()
+        await trio.sleep(1)
         self.quiet = True
+        self.lately = [name_of(program) for program in self.machine.running]
         for page, model in self.pages:
             for said in page.told[page._read :]:
                 model.hear(said)
@@ -220,8 +241,16 @@ def name_of(program: Program) -> str:
 
 async def _edit(world: World, name: str, content: bytes | None) -> None:
     path = (*TASK, *name.split("/"))
-    world.files.pop(path, None) if content is None else world.files.update({path: content})
+    if content is None:
+        world.files.pop(path, None)
+    else:
+        world.write(path, content)
     world.edited()
+
+
+async def _edit_and_undo(world: World, name: str, content: bytes) -> None:
+    """Just when the next program begins."""
+    world.passing[*TASK, *name.split("/")] = content
 
 
 async def _remove_all(world: World) -> None:
@@ -273,6 +302,7 @@ STEPS = st.one_of(
     edits,
     edits,
     edits,
+    step(_edit_and_undo, name=st.sampled_from(["main.py", "tests/1.in", "tests/2.in"]), content=st.just(b"4\n")),
     step(_run, number=PAGES),
     step(_run, number=PAGES),
     step(_run, number=PAGES, indices=st.sampled_from([[1], [2], [1, 2], [1, 3]])),
@@ -351,6 +381,13 @@ JUDGED_WHILE_AWAY = [
     (RUN, QUIET), (partial(_edit, name="tests/1.in", content=None), QUIET), (partial(_end_all), QUIET),
     (partial(_edit, name="tests/1.in", content=b"1\n"), QUIET),
 ]  # fmt: skip
+UNDONE = [(partial(_edit_and_undo, name="main.py", content=b"1\n"), False), (RUN, QUIET), (partial(_end_all), QUIET)]
+"""A program reads a version that was there for a moment only."""
+TEST_UNDONE = [
+    (RUN, QUIET), (partial(_ends, count=1), False),
+    (partial(_edit_and_undo, name="tests/2.in", content=b"4\n"), False), (partial(_run, number=0, indices=[2]), QUIET),
+    (partial(_end_all), QUIET), (partial(_run, number=0, indices=[2]), QUIET), (partial(_end_all), QUIET),
+]  # fmt: skip
 THERE_AND_BACK = [
     (RUN, False), (partial(_say, number=0, kind="ui/switchInterpreter", interpreter="pypy"), False),
     (partial(_say, number=0, kind="ui/switchInterpreter", interpreter="cpython"), False),
@@ -367,6 +404,8 @@ THERE_AND_BACK = [
 @example(CUT_OFF, 0)
 @example(IN_THE_MIDDLE, 0)
 @example(THERE_AND_BACK, 0)
+@example(UNDONE, 0)
+@example(TEST_UNDONE, 0)
 @example(GONE_AND_BACK, 0)
 @example(JUDGED_WHILE_AWAY, 0)
 def test_what_a_page_knows_is_what_is_on_the_disk_and_what_was_run(steps: list[tuple[Any, bool]], seed: int) -> None:

@@ -65,6 +65,8 @@ class CaseFile(Struct, frozen=True):
     size: int
     digest: bytes
     head: bytes
+    touched: int = 0
+    """When it was written to or replaced last, in nanoseconds of the system's clock; 0: unknown."""
 
 
 NewCase = tuple[int, bytes, bytes | None]
@@ -86,6 +88,8 @@ class Found(Struct, frozen=True):
     """Whether the folder exists."""
     odd: Mapping[str, str] = {}
     """What is wrong with which file, so that it is passed over: "missing", or what it is instead: "a link"."""
+    main_touched: int = 0
+    """As of a case's file."""
 
     @property
     def has_main(self) -> bool:
@@ -191,7 +195,8 @@ class TaskFolders:
         odd = self._odd_main(task)
         with self._root.folder_if_there(folder) as here:
             if here is None:
-                return Found({}, {}, 0, self._main_of(task), self._root.has_folder(task), odd)
+                main, touched = self._main_of(task)
+                return Found({}, {}, 0, main, self._root.has_folder(task), odd, touched)
             entries = self._root.entries_in(here)
             texts = _Texts(folder, here, self._known.of(folder))
             for name, entry in entries.items():
@@ -217,31 +222,33 @@ class TaskFolders:
                     text = self._text(texts, answer, entry, odd)
                     alone |= {} if text is None else {number: text}
             self._known.looked(folder, texts.now)
-        return Found(dict(sorted(cases.items())), alone, highest, self._main_of(task), True, odd)
+        main, touched = self._main_of(task)
+        return Found(dict(sorted(cases.items())), alone, highest, main, True, odd, touched)
 
     def _odd_main(self, task: tuple[str, ...]) -> dict[str, str]:
         path = self.path(task, MAIN)
         return {MAIN: _kind(path)} if os.path.lexists(path) and not path.is_file() else {}
 
-    def _main_of(self, task: tuple[str, ...]) -> bytes | None:
+    def _main_of(self, task: tuple[str, ...]) -> tuple[bytes | None, int]:
+        """Its digest, and when it was touched."""
         path = self.path(task, MAIN)
         now = time.time_ns()
         if not path.is_file():
-            return None
+            return None, 0
         try:
             entry = FileEntry.of(path.stat())
             known = self._mains.get(task)
             if known is not None and known[0] == entry:
-                return known[1]
+                return known[1], entry.touched_ns
             long = entry.size > LONGEST_MAIN
             digest = fingerprint(repr(entry).encode() if long else path.read_bytes()).digest()
         except OSError:  # a run will report the error; here it only counts as changed
-            return b""
+            return b"", 0
         if now - entry.touched_ns > TICK_NS:
             if len(self._mains) >= REMEMBERED:
                 self._mains.clear()
             self._mains[task] = (entry, digest)
-        return digest
+        return digest, entry.touched_ns
 
     def _is_there(self, task: tuple[str, ...]) -> bool:
         try:
@@ -270,7 +277,7 @@ class TaskFolders:
                 digest.update(part)
                 head = head or part[: self._head]
                 size += len(part)
-        text = CaseFile(size, digest.digest(), head)
+        text = CaseFile(size, digest.digest(), head, entry.touched_ns)
         if now - entry.touched_ns > TICK_NS:
             texts.now[name] = entry, text
         return text
@@ -307,7 +314,7 @@ class TaskFolders:
             try:
                 self._root.write_new(task, {MAIN: main}, within=home, new=new)
             except FileExistsError:
-                digest = self._main_of(task)
+                digest, _ = self._main_of(task)
             else:
                 digest = fingerprint(main).digest()
         odd = {name: why for name, why in found.odd.items() if name not in files}

@@ -13,8 +13,8 @@ import { failures } from "./verdicts.js";
 
 /** What has changed since a result, in words: [for its line, for the tooltip]. */
 const REASONS = {
-  solution: ["main.py edited since", "This is the result of main.py as it was before it was edited."],
-  test: ["test edited since", "This is the result of the test as it was before it was edited."],
+  solution: ["main.py edited since", "main.py was edited, or only saved, after this case had begun."],
+  test: ["test edited since", "This test was edited, or only saved, after its case had begun."],
   interpreter: ["other interpreter", "This is the result of another interpreter than the chosen one."],
   settings: ["other settings", "This is the result with other limits, another comparison or another working folder."],
 };

@@ -71,6 +71,8 @@ class CaseJudged(Struct, frozen=True):
     result: RunResult
     next: int | None
     output: bytes = b""
+    began: float = 0.0
+    ended: float = 0.0
     """As in `Judged`."""
 
 

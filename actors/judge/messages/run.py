@@ -11,6 +11,9 @@ class Judged(Struct, frozen=True):
     result: RunResult
     output: bytes = b""
     """More of the program's output, if the result has only its beginning."""
+    began: float = 0.0
+    ended: float = 0.0
+    """The time in which its files were used."""
 
 
 class Go(Struct, frozen=True):

@@ -4,6 +4,7 @@ import os
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from codec.judge import fingerprint
 from tests.transports.folder.disks import MAY_MOUNT, read_only_disk, small_disk
@@ -79,6 +81,13 @@ LEFT = ["1.in", "1.out", "2.in", "2.out", "3.out", "4.in", "07.in", "5.OUT", "no
 TEXTS = st.sampled_from([b"", b"1\n", b"1 2 3 4 5 6 7\n"])
 
 
+def unstamped(found: Found) -> Found:
+    """Without what only a look finds: when the files were written."""
+    cases = {index: (replace(one, touched=0), replace(two, touched=0)) for index, (one, two) in found.cases.items()}
+    alone = {index: replace(text, touched=0) for index, text in found.alone.items()}
+    return replace(found, cases=cases, alone=alone, main_touched=0)
+
+
 @settings(deadline=None, max_examples=60)
 @given(st.dictionaries(st.sampled_from(LEFT), TEXTS), st.lists(st.tuples(TEXTS, TEXTS), max_size=3), st.data())
 def test_what_adding_says_is_there_is_what_a_look_finds(
@@ -96,7 +105,7 @@ def test_what_adding_says_is_there_is_what_a_look_finds(
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
         added = place._add(TASK, choose)
-        assert added == place._find(TASK)
+        assert unstamped(added) == unstamped(place._find(TASK))
         assert list(added.cases) == list(place._find(TASK).cases), "in order"
         assert added.has_main
 
@@ -268,6 +277,35 @@ async def test_an_edit_is_seen_however_soon_it_comes_after_the_one_before(place:
         found = await place.find(TASK)
         assert [text.head for text in found.cases[1]] == [b"%d\n" % number] * 2
         assert found.main == fingerprint(b"%d\n" % number).digest()
+
+
+@pytest.mark.parametrize("name", ["main.py", "tests/1.in", "tests/1.out"])
+@pytest.mark.parametrize("how", ["written over", "replaced", "away for a moment"])
+async def test_what_is_touched_and_is_as_it_was_has_another_stamp(place: TaskFolders, name: str, how: str) -> None:
+    await place.add(TASK, lambda found: [(1, b"0\n", b"0\n")])
+    path = place.path(TASK, *name.split("/"))
+    os.utime(path, ns=(1, 1))
+    before = await place.find(TASK)
+    assert await place.find(TASK) == before
+    assert abs(stamps(before)[name] / 1e9 - time.time()) < PATIENCE, "the system's clock"
+    content, aside = path.read_bytes(), path.with_name("aside")
+    while aside.write_bytes(content) and aside.stat().st_ctime_ns <= path.stat().st_ctime_ns:
+        pass  # until the clock of the disk has gone on
+    if how == "written over":
+        path.write_bytes(content)
+    else:
+        if how == "away for a moment":
+            path.rename(aside)
+        aside.rename(path)
+    after = await place.find(TASK)
+    assert unstamped(after) == unstamped(before)
+    assert {each for each, stamp in stamps(after).items() if stamp != stamps(before)[each]} == {name}
+    assert all(stamps(after).values())
+
+
+def stamps(found: Found) -> dict[str, int]:
+    given, wanted = found.cases[1]
+    return {"main.py": found.main_touched, "tests/1.in": given.touched, "tests/1.out": wanted.touched}
 
 
 async def test_a_folder_that_is_gone_is_told_from_one_without_tests(place: TaskFolders) -> None:
