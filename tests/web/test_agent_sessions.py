@@ -339,9 +339,10 @@ def test_what_may_not_have_arrived_stays_over_a_reload(show: ShowAgent) -> None:
     page, stage = show()
     forgotten(page, stage, "Where is it?")
     says(page, "and this")
-    connects(page, stage)
+    is_connected_and_knows_nothing(page, stage)
     page.reload()
-    expect(page.get_by_role("textbox", name="Message")).to_have_value(re.compile("Where is it[?]"))
+    stage.open("hello")
+    expect(page.get_by_role("textbox", name="Message")).to_have_value(re.compile("Where is it[?]\\s+and this"))
 
 
 @pytest.mark.parametrize("leaves", ["a reload", "another session"])

@@ -49,6 +49,7 @@ SHORT = 64 << 10
 """Bytes that are read, or written, in a fraction of a millisecond where no device is waited for."""
 REQUESTS, SUBMITTED, RESPONSES, FAILED, ARCHIVE = "requests", "submitted", "responses", "failed", "archive"
 TORN_SECONDS, TORN_STEP = 1.0, 0.02
+STOPPED_SECONDS, LOCK_STEP = 1.0, 0.002
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +133,11 @@ class DeskFolder:
             copies = visit.room(SUBMITTED) if _dialect(visit) is not Dialect.SPEC else None
             fates: dict[str, OSError | None] = {}
             names = {each: file_of(each) for each in requests}
-            # An editor takes away the request that it has answered.
-            known = {each for each, name in names.items() if any(_stands(name, room) for room in (there, *answered))}
+
+            def is_known(name: str) -> bool:  # an editor takes away the request that it has answered
+                return any(_stands(name, room) for room in (there, *answered))
+
+            known = {each for each, name in names.items() if is_known(name)}
             if copies is not None:
                 for each in known:  # whoever has put it there may have been killed before it had its copy
                     with suppress(FileNotFoundError, FileExistsError):
@@ -143,10 +147,12 @@ class DeskFolder:
             written = write_drafts(drafts, list(new.values()))
             unnamed = dict(zip(new, written, strict=True))
             try:
-                for id, draft in zip(new, written, strict=True):  # noqa: A001 - as in the contract
-                    fates[id] = _named(draft, names[id], drafts, there, copies)
-                    if fates[id] is None:
-                        del unnamed[id]
+                with _alone(copies):  # else an editor might take the other's request between our look and our link
+                    for id, draft in zip(new, written, strict=True):  # noqa: A001 - as in the contract
+                        is_late = copies is not None and is_known(names[id])
+                        fates[id] = FileExistsError() if is_late else _named(draft, names[id], drafts, there, copies)
+                        if fates[id] is None:
+                            del unnamed[id]
                 for room in (there, copies):
                     if room is not None:
                         os.fsync(room)
@@ -367,6 +373,28 @@ def _named(draft: str | OSError, name: str, drafts: int, there: int, copies: int
     except OSError as error:
         return error
     return None
+
+
+@contextmanager
+def _alone(copies: int | None) -> Iterator[None]:
+    """No other process submits meanwhile. One that was stopped there is waited for only so long."""
+    if copies is not None:
+        import fcntl  # not on Windows
+
+        until = time.monotonic() + STOPPED_SECONDS
+        with suppress(OSError):  # not every file system has locks
+            while time.monotonic() < until:
+                try:
+                    fcntl.flock(copies, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    time.sleep(LOCK_STEP)
+    try:
+        yield
+    finally:
+        if copies is not None:
+            with suppress(OSError):
+                fcntl.flock(copies, fcntl.LOCK_UN)
 
 
 def _left_as_copy(draft: str, name: str, drafts: int, there: int, copies: int) -> None:
