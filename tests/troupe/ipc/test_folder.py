@@ -12,6 +12,7 @@ import pytest
 
 from codec.ipc import Request, Success, file_of, write_request, write_response
 from tests.patience import PATIENCE
+from transports.folder.drafts import write_drafts
 from troupe.ipc import folder
 from troupe.ipc.folder import DeskFolder
 
@@ -65,7 +66,7 @@ def base(tmp_path: Path) -> Path:
 
 def test_who_comes_late_finds_the_answer_to_the_same_request(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between the look and the link of the one, the other's request has come, was answered and was removed."""
-    editor, write_drafts = QuickEditor(base), folder.write_drafts
+    editor = QuickEditor(base)
 
     def later(drafts: int, contents: Any) -> list[str | OSError]:
         monkeypatch.setattr(folder, "write_drafts", write_drafts)
