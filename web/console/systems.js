@@ -3,6 +3,9 @@
 
 import { HouseElement, h, put, safeLink } from "../house/house.js";
 
+/** Of systems whose pages are called otherwise than their branch of the tree. */
+const TITLES = { ipc: "Desk" };
+
 class ConsoleSystems extends HouseElement {
   #cards = new Map(); // name -> card
   #empty = h("house-empty", { hidden: true });
@@ -28,7 +31,7 @@ class ConsoleSystems extends HouseElement {
   }
 
   #card(name) {
-    const link = h("a.name", {}, name);
+    const link = h("a.name", {}, TITLES[name] ?? name);
     const pill = h("house-pill");
     const sentence = h("p.sentence");
     const lately = h("p.lately");

@@ -262,6 +262,11 @@ function showList(open) {
   listOpen = open;
 }
 
+NARROW.addEventListener("change", () => {
+  if (NARROW.matches) showList(false); // it would lie over the problem
+  draw();
+});
+
 function seek() {
   listOpen = true;
   drawNow();
