@@ -46,6 +46,7 @@ def nothing_else(page: Page, stage: AgentStage) -> None:
     expect(page.get_by_role("textbox", name="Message")).to_have_value("")
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("pause", [0, 50, 300, 500, 650, LONG_MS])
 def test_a_reason_that_is_begun_as_soon_as_something_is_asked_is_its_reason(show: ShowAgent, pause: int) -> None:
     page, stage = show()
@@ -68,6 +69,7 @@ def asked_thrice(page: Page, stage: AgentStage) -> list[str]:
     return names
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("gap", [0, 50, 300, 500, LONG_MS])
 def test_one_reason_after_another_goes_each_to_its_request(show: ShowAgent, gap: int) -> None:
     page, stage = show()
@@ -97,6 +99,7 @@ BESIDE: dict[str, Callable[[AgentStage], None]] = {
 }
 
 
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("beside", BESIDE)
 @pytest.mark.parametrize("others", [0, 2])
 def test_a_reason_whose_request_is_over_meanwhile_answers_no_other(show: ShowAgent, beside: str, others: int) -> None:
@@ -134,6 +137,7 @@ def test_a_reason_for_nothing_is_no_row_of_keys(show: ShowAgent) -> None:
     nothing_else(page, stage)
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("key", ["a", "r", "Enter on Approve", "Enter on Reject"])
 def test_a_key_that_is_held_answers_once_at_most(show: ShowAgent, key: str) -> None:
     page, stage = show()
