@@ -53,6 +53,18 @@ def show(text: str, out: TextIO, *, code: int = WENT_WRONG) -> None:
         raise Trouble(f"The output cannot be written: {error.strerror}", code=code) from None
 
 
+def expect_reader(out: TextIO) -> None:
+    """Raises ReaderLeft if the reader of this pipe has left, where nothing is to be written for a while."""
+    try:
+        descriptor = out.fileno()
+    except (OSError, ValueError, AttributeError):
+        return
+    left = select.poll()
+    left.register(descriptor, 0)
+    if any(events & select.POLLERR for _, events in left.poll(0)):
+        raise ReaderLeft
+
+
 def say(text: str, err: TextIO, *, errors: str = "backslashreplace") -> None:
     """Prints a message beside the result."""
     with suppress(OSError):

@@ -76,6 +76,7 @@ def watch(deed: WatchDesk, clerk: Clerk, out: TextIO | None = None) -> int:
                 if deed.until_done and _all_are_over(totals, progress, there):
                     return WENT_WRONG if progress.failed else 0
                 time.sleep(EVERY)
+                streams.expect_reader(out)
     except EndedBySignal:
         return 0
     finally:

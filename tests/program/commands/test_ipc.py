@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from codec.ipc import Failure, Success, read_request
 from codec.ipc.desk import Attempt, DeskTotals, EditorAnswer, Handled, RequestDetail, RequestFact
 from program.ready import SERVER_FILE, Announcement
+from program.streams import NOBODY_READS
 from tests.house import running
 from tests.house.forking import Forked
 from tests.house.running import PROGRAM, ROOT
@@ -219,6 +220,15 @@ def test_ctrl_c_of_watch_changes_nothing(base: Path, number: signal.Signals) -> 
         watching.send_signal(number)
         assert watching.wait(PATIENCE) == 0
     assert {path: path.stat().st_mtime_ns for path in base.rglob("*")} == before
+
+
+def test_watch_ends_when_nobody_reads_it_any_more_though_nothing_happens(base: Path) -> None:
+    (base / "requests").mkdir(parents=True)
+    with command(base, "watch") as watching:
+        assert watching.stdout is not None
+        assert watching.stdout.readline() == "0 requests: 0 answered\n"
+        watching.stdout.close()
+        assert watching.wait(PATIENCE) == NOBODY_READS
 
 
 def test_watch_ends_when_all_is_over_if_it_is_asked_to(base: Path) -> None:
