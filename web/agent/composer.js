@@ -163,10 +163,10 @@ class AgentComposer extends HouseElement {
     this.announce("say", { message, context, delivery: this.#running ? delivery : "queue" });
   }
 
-  /** As high as what is written, up to a limit. */
+  /** As high as what is written; the stylesheet has the limit. */
   #fit() {
     this.#field.style.height = "auto"; // allowed: a property, not an attribute
-    this.#field.style.height = `${Math.min(this.#field.scrollHeight + 2, 240)}px`;
+    this.#field.style.height = `${this.#field.scrollHeight + 2}px`;
   }
 
   #changed() {
