@@ -15,6 +15,7 @@ from tests.patience import PATIENCE
 from transports.folder.drafts import write_drafts
 from troupe.ipc import folder
 from troupe.ipc.folder import DeskFolder
+from troupe.ipc.visits import TakesLonger
 
 IDS = [f"r{number}" for number in range(200)]
 
@@ -114,3 +115,9 @@ def test_one_that_was_stopped_in_the_middle_holds_nobody_up_for_long(
     finally:
         os.close(held)
     assert (base / "submitted" / file_of("r1")).exists()
+
+
+def test_until_it_is_made_nothing_is_looked_at_without_a_thread(base: Path) -> None:
+    DeskFolder(base).drop({"r1": request_of("r1")})
+    with pytest.raises(TakesLonger):
+        DeskFolder(base).look_at_once("r1")

@@ -3,7 +3,7 @@
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -115,6 +115,19 @@ def test_a_server_that_comes_back_elsewhere_is_found_and_one_that_is_away_is_not
     office.close()
 
 
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (ConnectionRefusedError(111, "Connection refused"), "does not answer (Connection refused)."),
+        (HTTPException("odd"), "does not answer (odd)."),
+        (HTTPException(), "does not answer (HTTPException)."),
+        (TimeoutError(), "is there, and does not answer in 2 seconds;"),
+    ],
+)
+def test_why_a_server_does_not_answer_is_told(tmp_path: Path, error: Exception, reason: str) -> None:
+    assert f"The server of {tmp_path} {reason}" in str(Office(tmp_path, tmp_path)._silent(error, 2.0))
+
+
 def test_a_server_of_another_folder_is_none(tmp_path: Path, start: Start) -> None:
     start(tmp_path / "another")
     with pytest.raises(NoServer, match="does not serve"):
@@ -213,6 +226,20 @@ async def test_attempts_of_successes_are_asked_for_unless_that_is_not_wanted(tmp
             (base / "responses" / "r1.json").write_bytes(write_response("r1", Success(7)))
             assert len((await desk.wait("r1")).attempts) == attempts
         assert server.count == asked
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+async def test_attempts_of_a_failure_are_asked_for_also_if_those_of_successes_are_not(
+    tmp_path: Path, start: Start, monkeypatch: pytest.MonkeyPatch, in_memory: bool
+) -> None:
+    monkeypatch.setattr(folder, "lies_in_memory", lambda device: in_memory)
+    start().state = "gave up"
+    async with Desk(tmp_path / "base", state=tmp_path, history="failed") as desk:
+        ticket = await desk.submit("echo", id="r1")
+        failed = write_response("r1", Failure("busy"), (Dialect.SPEC,))
+        (tmp_path / "base/failed/r1.json").write_bytes(failed)
+        result = await ticket.wait(PATIENCE)
+        assert (result.ok, len(result.attempts)) == (False, 2)
 
 
 async def test_what_the_server_knows_of_a_request_without_files_is_its_result(tmp_path: Path, start: Start) -> None:
