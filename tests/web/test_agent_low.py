@@ -1,6 +1,7 @@
 """In a low window, too, one sees where one writes, whatever else there is to see."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -26,7 +27,7 @@ def show(chromium: Browser) -> Iterator[ShowAgent]:
 def is_in_sight(page: Page, height: int) -> None:
     places = page.evaluate(TOPS_AND_BOTTOMS, [*IN_ORDER])
     assert places[0][0] == 0
-    assert all(one[1] <= other[0] + 1 for one, other in zip(places, places[1:], strict=False)), places
+    assert all(one[1] <= other[0] + 1 for one, other in pairwise(places)), places
     assert places[-1][1] <= height, places
     for name in ("agent-composer textarea", "agent-composer .send"):
         ((top, bottom),) = page.evaluate(TOPS_AND_BOTTOMS, [name])
