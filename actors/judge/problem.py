@@ -393,11 +393,14 @@ class Problem(Actor[ProblemMessage]):
             spec = ChildSpec(self.stage.new_id(), make, restart=Restart.TEMPORARY, unread_is_lost=False)
             run = await self.stage.registry.get(RUNS).start_child(spec)
         except (NotNow, KernelError) as refusal:
-            tell(panel, Notice("error", MANY_RUNS if isinstance(refusal, TooManyChildren) else in_words(refusal)))
+            words = MANY_RUNS if isinstance(refusal, TooManyChildren) else in_words(refusal)
             if self._under_way is None:
+                tell(panel, Notice("error", words))
                 tell(panel, RunProgress(scope, running=False, problem_id=self.id))
-            elif panel in self._audience.panels:  # it will hear of that run's end
-                tell(panel, self._under_way.begun(self.id))
+            else:  # that passes
+                tell(panel, Notice("info", words))
+                if panel in self._audience.panels:  # it will hear of that run's end
+                    tell(panel, self._under_way.begun(self.id))
             return
         indices = tuple(order.indices)
         number, present = self._ledger.next_run, self._ledger.present

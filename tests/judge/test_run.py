@@ -146,7 +146,9 @@ async def test_a_second_run_is_refused_while_one_is_under_way(directory: StateDi
         page, other = await court.page(), await court.page()
         await running(court, page)
         await other.say("ui/runOne", index=1)
-        assert await other.notice() == f"{A} is being run already. Wait for the end of that run, or cancel it."
+        said = await other.heard("notice")
+        assert said["message"] == f"{A} is being run already. Wait for the end of that run, or cancel it."
+        assert said["level"] == "info", "the page shows it for a while: it ends with that run"
         assert (await other.heard("run/progress"))["running"] is True
         await court.machine.started(2)
         assert len(court.machine.programs) == CORES
