@@ -1,5 +1,7 @@
 """Everything that can be wrong with the state directory is said in one sentence, before anything has started."""
 
+import errno
+import fcntl
 import os
 import shutil
 import sqlite3
@@ -8,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -22,9 +25,22 @@ from actors.store.schema import APPLICATION_ID, MIGRATIONS, migrate, version
 from tests.patience import PATIENCE
 
 
-def refusal(path: Path) -> StateError:
+def descriptors() -> dict[str, str]:
+    """What is open."""
+    found = {}
+    for number in os.listdir("/proc/self/fd"):
+        with suppress(FileNotFoundError):  # the listing's own
+            found[number] = os.readlink(f"/proc/self/fd/{number}")
+    return found
+
+
+def refusal(path: Path, *, is_open_here: bool = False) -> StateError:
+    """It leaves nothing open, also while somebody holds the error. (`is_open_here`: SQLite closes no file of a database
+    that another connection of this process has locked.)"""
+    before = descriptors()
     with pytest.raises(StateError) as caught, StateDirectory.claim(path):
         raise AssertionError(f"{path} was claimed")
+    assert is_open_here or descriptors() == before
     sentence = str(caught.value)
     assert str(path) in sentence
     assert "\n" not in sentence
@@ -66,6 +82,14 @@ def test_a_claim_ends_with_its_process_however_it_dies(tmp_path: Path) -> None:
         process.kill()
     with StateDirectory.claim(tmp_path):
         pass
+
+
+def test_a_disk_without_locks_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def flock(descriptor: int, how: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    assert "No locks available" in str(refusal(tmp_path))
 
 
 def test_a_claim_can_be_made_again_after_its_end(tmp_path: Path) -> None:
@@ -216,8 +240,10 @@ def test_the_writer_itself_refuses_what_the_claim_would(
 ) -> None:
     path = tmp_path / "troupe.db"
     spoil(path)
-    with pytest.raises(kind):
+    before = descriptors()
+    with pytest.raises(kind) as error:
         Database(path)
+    assert descriptors() == before, error
 
 
 def test_a_damaged_database_with_an_unfinished_log_is_not_touched(tmp_path: Path) -> None:
@@ -321,7 +347,7 @@ def test_a_database_that_another_program_keeps_locked_is_said_to_be(
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("PRAGMA locking_mode = EXCLUSIVE")
     other.execute("BEGIN EXCLUSIVE")
-    error = refusal(tmp_path)
+    error = refusal(tmp_path, is_open_here=True)
     other.close()
     assert isinstance(error, StateUnusable)
     assert "is locked by another program" in str(error)
