@@ -5,12 +5,14 @@ and one of them makes it.
 """
 
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import trio
 
 from troupe.ipc.folder import SHORT, DeskFolder
 from troupe.ipc.troubles import DeskError
+from troupe.ipc.visits import TakesLonger
 
 MOST_AT_ONCE = 512
 FEW = 8
@@ -67,10 +69,12 @@ class Dropping:
         fates: dict[str, OSError | None] = {}
         trouble: DeskError | None = None
         try:
-            if self._folder.in_memory and sum(map(len, together.values())) <= SHORT and len(together) <= FEW:
+            is_short = self._folder.in_memory and sum(map(len, together.values())) <= SHORT and len(together) <= FEW
+            if is_short:
                 await trio.lowlevel.checkpoint()
-                fates = self._folder.drop(together)
-            else:
+                with suppress(TakesLonger):
+                    fates = self._folder.drop(together, waits=False)
+            if not fates:
                 fates = await trio.to_thread.run_sync(self._folder.drop, together, limiter=self._threads)
         except DeskError as error:
             trouble = error

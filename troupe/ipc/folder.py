@@ -112,22 +112,23 @@ class DeskFolder:
 
     # -- requests
 
-    def drop(self, requests: Mapping[str, bytes]) -> dict[str, OSError | None]:
-        """Puts them into requests/; when it returns they are on the disk. FileExistsError: there is one already."""
+    def drop(self, requests: Mapping[str, bytes], *, waits: bool = True) -> dict[str, OSError | None]:
+        """Puts them into requests/; when it returns they are on the disk. FileExistsError: there is one already.
+        `waits`: for another process that submits. Else, raises TakesLonger where it would."""
         if not self._is_made:
             self.make()
         try:
-            return self._dropped(requests)
+            return self._dropped(requests, waits)
         except FileNotFoundError:  # somebody has removed the folder meanwhile
             self.make()
         except OSError as error:
             raise self._trouble(error) from None
         try:
-            return self._dropped(requests)
+            return self._dropped(requests, waits)
         except OSError as error:
             raise self._trouble(error) from None
 
-    def _dropped(self, requests: Mapping[str, bytes]) -> dict[str, OSError | None]:
+    def _dropped(self, requests: Mapping[str, bytes], waits: bool) -> dict[str, OSError | None]:
         with self._visit() as visit:
             drafts, there, *answered = map(visit.room, (DRAFTS, REQUESTS, RESPONSES, FAILED))
             copies = visit.room(SUBMITTED) if _dialect(visit) is not Dialect.SPEC else None
@@ -138,21 +139,23 @@ class DeskFolder:
                 return any(_stands(name, room) for room in (there, *answered))
 
             known = {each for each, name in names.items() if is_known(name)}
-            if copies is not None:
-                for each in known:  # whoever has put it there may have been killed before it had its copy
-                    with suppress(FileNotFoundError, FileExistsError):
-                        _linked(names[each], names[each], there, copies)
             new = {each: data for each, data in requests.items() if each not in known}
-            fates.update((each, FileExistsError()) for each in known)
             written = write_drafts(drafts, list(new.values()))
             unnamed = dict(zip(new, written, strict=True))
             try:
-                with _alone(copies):  # else an editor might take the other's request between our look and our link
+                with _alone(copies, waits):  # else an editor might take the other's request between our look and link
                     for id, draft in zip(new, written, strict=True):  # noqa: A001 - as in the contract
-                        is_late = copies is not None and is_known(names[id])
-                        fates[id] = FileExistsError() if is_late else _named(draft, names[id], drafts, there, copies)
+                        if copies is not None and is_known(names[id]):
+                            known.add(id)
+                            continue
+                        fates[id] = _named(draft, names[id], drafts, there, copies)
                         if fates[id] is None:
                             del unnamed[id]
+                    if copies is not None:
+                        for each in known:  # whoever has put it there may have been killed before it had its copy
+                            with suppress(FileNotFoundError, FileExistsError):
+                                _linked(names[each], names[each], there, copies)
+                fates.update((each, FileExistsError()) for each in known)
                 for room in (there, copies):
                     if room is not None:
                         os.fsync(room)
@@ -376,8 +379,9 @@ def _named(draft: str | OSError, name: str, drafts: int, there: int, copies: int
 
 
 @contextmanager
-def _alone(copies: int | None) -> Iterator[None]:
-    """No other process submits meanwhile. One that was stopped there is waited for only so long."""
+def _alone(copies: int | None, waits: bool) -> Iterator[None]:
+    """No other process submits meanwhile. One that was stopped there is waited for only so long; without `waits`, for
+    none: raises TakesLonger."""
     if copies is not None:
         import fcntl  # not on Windows
 
@@ -388,6 +392,8 @@ def _alone(copies: int | None) -> Iterator[None]:
                     fcntl.flock(copies, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     break
                 except BlockingIOError:
+                    if not waits:
+                        raise TakesLonger from None
                     time.sleep(LOCK_STEP)
     try:
         yield

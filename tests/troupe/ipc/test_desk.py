@@ -707,9 +707,9 @@ async def test_what_is_submitted_at_once_is_synced_together(base: Path, monkeypa
     async with desk_of(base) as desk:
         drop = desk.folder.drop
 
-        def counted(them: dict[str, bytes]) -> dict[str, OSError | None]:
+        def counted(them: dict[str, bytes], **how: bool) -> dict[str, OSError | None]:
             trips.append(len(them))
-            fates: dict[str, OSError | None] = drop(them)
+            fates: dict[str, OSError | None] = drop(them, **how)
             return fates
 
         monkeypatch.setattr(desk.folder, "drop", counted)

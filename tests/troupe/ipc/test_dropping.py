@@ -28,7 +28,7 @@ class Drawer(DeskFolder):
         self.kept: dict[str, bytes] = {}
         self._faults = faults or {}
 
-    def drop(self, requests: Mapping[str, bytes]) -> dict[str, OSError | None]:
+    def drop(self, requests: Mapping[str, bytes], *, waits: bool = True) -> dict[str, OSError | None]:
         self.trips.append(dict(requests))
         if (fault := self._faults.get(len(self.trips))) is not None:
             raise fault

@@ -83,6 +83,31 @@ def test_who_comes_late_finds_the_answer_to_the_same_request(base: Path, monkeyp
     assert editor.runs == ["r1", "r2"]
 
 
+def test_who_comes_late_leaves_the_copy_that_the_other_was_killed_before(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def later(drafts: int, contents: Any) -> list[str | OSError]:
+        (base / "requests" / file_of("r1")).write_bytes(request_of("r1"))
+        return write_drafts(drafts, contents)
+
+    monkeypatch.setattr(folder, "write_drafts", later)
+    assert isinstance(DeskFolder(base).drop({"r1": request_of("r1")})["r1"], FileExistsError)
+    assert (base / "submitted" / file_of("r1")).read_bytes() == request_of("r1")
+    assert os.listdir(base / "tmp") == []
+
+
+def test_in_the_loop_nobody_is_waited_for(base: Path) -> None:
+    held = os.open(base / "submitted", os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(TakesLonger):
+            DeskFolder(base).drop({"r1": request_of("r1")}, waits=False)
+    finally:
+        os.close(held)
+    assert os.listdir(base / "requests") == os.listdir(base / "tmp") == []
+    assert DeskFolder(base).drop({"r1": request_of("r1")}, waits=False) == {"r1": None}
+
+
 def test_one_request_that_several_submit_at_once_is_run_once(base: Path) -> None:
     editor = QuickEditor(base)
     begin = threading.Barrier(3)
