@@ -1,15 +1,17 @@
 """The interfaces that the judge's actors need from outside. The transports, or tests, implement them."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from actors.judge.merge import NewCase
 from actors.kernel import ActorRef, AnyRef
 from codec.programs import Bounds, Outcome
 
 T = TypeVar("T")
+Stamp = Hashable
+"""Stands for one version of a file, without its content. It is no `bytes`, which are a digest."""
 
 
 class CaseFile(Protocol):
@@ -24,8 +26,8 @@ class CaseFile(Protocol):
     @property
     def head(self) -> bytes: ...
     @property
-    def touched(self) -> int:
-        """When it was written to or replaced last, in nanoseconds of the system's clock; 0: unknown."""
+    def stamp(self) -> Stamp | None:
+        """Of the version that was read; None: unknown."""
 
 
 class Found(Protocol):
@@ -46,7 +48,7 @@ class Found(Protocol):
         """The solution's digest; None if there is none."""
 
     @property
-    def main_touched(self) -> int:
+    def main_stamp(self) -> Stamp | None:
         """As of a case's file."""
 
     @property
@@ -58,6 +60,26 @@ class Found(Protocol):
     @property
     def odd(self) -> Mapping[str, str]:
         """What is wrong with which file, so that it is passed over: "missing", or what it is instead: "a link"."""
+
+
+class Stamps(Protocol):
+    """The files of a case at one moment. None: it is not there, or nobody knows."""
+
+    @property
+    def main(self) -> Stamp | None: ...
+    @property
+    def given(self) -> Stamp | None: ...
+    @property
+    def wanted(self) -> Stamp | None: ...
+
+
+class Used(NamedTuple):
+    """The versions of its files that a program has run with. None: there may have been more than one."""
+
+    main: Stamp | None
+    given: Stamp | None
+    wanted: Stamp | bytes | None
+    """Or the digest, if the answer was known already."""
 
 
 Names = Sequence[str]
@@ -86,6 +108,10 @@ class Folders(Protocol):
         """Writes the cases that `choose` wants beside those that are there, and main.py if it is missing. They are on
         the disk when this returns what is there then. `choose` may be called in a thread."""
 
+    def stamps_at_once(self, task: Names, index: int) -> Stamps | None:
+        """The files of a case as they are now. None: to find out might take a while (`stamps`)."""
+
+    def stamps(self, task: Names, index: int) -> Awaitable[Stamps]: ...
     def read(self, task: Names, index: int, kind: str) -> Awaitable[bytes]:
         """The whole content of a case's file; `kind` is in or out."""
 
@@ -148,8 +174,8 @@ class Machine(Protocol):
 class Line(Protocol):
     """The connection to one page. Nothing here waits."""
 
-    def frame(self, text: bytes) -> bytes:
-        """A message in its form on the wire."""
+    def frames(self, texts: Iterable[bytes]) -> bytes:
+        """Messages in their form on the wire."""
 
     def offer(self, frames: bytes) -> bool:
         """Sends this after earlier frames. False: the page is too far behind, or has gone."""

@@ -8,7 +8,7 @@ valid again. Results of different runs are told apart by the number of their run
 Pure: the caller passes in the current state.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 from msgspec import Struct, field
@@ -29,11 +29,6 @@ class Basis(msgspec.Struct, frozen=True, gc=False):
     test: str = ""
     interpreter: str = ""
     terms: str = ""
-
-
-def unknown(basis: Basis, *, of_test: bool) -> Basis:
-    """It depends on a version of the test, or of the solution, that nobody knows."""
-    return replace(basis, test="") if of_test else replace(basis, solution="")
 
 
 class Recorded(msgspec.Struct, frozen=True):
@@ -80,7 +75,11 @@ class Present(Struct, frozen=True):
 
 def solution_of(found: Found) -> str:
     """The digest of the solution; empty if there is none."""
-    return "" if found.main is None else (found.main.hex() or "unreadable")[:LONG]
+    return "" if found.main is None else solution_version(found.main)
+
+
+def solution_version(digest: bytes) -> str:
+    return (digest.hex() or "unreadable")[:LONG]
 
 
 def versions(found: Found) -> dict[int, str]:
@@ -134,10 +133,13 @@ class Ledger(Struct):
         reasons = self.present.outdates(basis, result.index)
         return replace(result, outdated=reasons) if reasons else result
 
-    def doubt(self, index: int, *, of_test: bool) -> None:
-        """Nobody knows which version of its test, or of the solution, this result is of."""
-        if (record := self.records.get(index)) is not None:
-            self.records[index] = Recorded(record.result, unknown(record.basis, of_test=of_test))
+    def rests_on(self, index: int, basis: Callable[[Basis], Basis]) -> bool:
+        """More is known of what this result depends on. Returns whether that changes anything."""
+        record = self.records.get(index)
+        if record is None or (better := basis(record.basis)) == record.basis:
+            return False
+        self.records[index] = Recorded(record.result, better)
+        return True
 
     def over(self, last: LastRun | None, summary: Summary | None) -> None:
         self.last, self.summary = last, summary

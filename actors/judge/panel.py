@@ -322,7 +322,7 @@ class Panel(Actor[PanelMessage]):
         self._say(*messages)
 
     def _say(self, *messages: BackendMessage) -> None:
-        if not self._line.offer(b"".join([self._line.frame(write(message)) for message in messages])):
+        if not self._line.offer(self._line.frames(map(write, messages))):
             self.finish()
 
 

@@ -7,12 +7,13 @@
 Rules
   - A post is on the disk before it is shown: its tests in the folder, the rest in the store.
   - The folder is the truth about tests, because users edit there. It is read whenever a user opens the problem, runs it
-    or comes back to it and, if folders can be watched, as soon as something in it has changed while a panel shows it or
-    a run is under way. Panels are told about the folder's content before anything that depends on it. A page forgets
-    the result of a case that is gone. So if a case comes back, its last result is told again.
+    or comes back to it, after a run that has used what nobody has read yet and, if folders can be watched, as soon as
+    something in it has changed while a panel shows it or a run is under way. Panels are told about the folder's content
+    before anything that depends on it. A page forgets the result of a case that is gone. So if a case comes back, its
+    last result is told again.
   - There is one run at a time (underway.py). A result stays until a later run has one for the same case, and is shown
-    with the reasons why it is out of date (ledger.py). During a run its results are stored every other second, so that
-    little is lost if the server ends.
+    with the reasons why it is out of date (ledger.py). During a run its results are stored a few times a second, so
+    that little is lost if the server ends.
   - A run is reported to the panels that show the problem, and to the panel that asked for it, whatever that shows by
     now.
   - A run is cancelled when the panel that asked for it has gone and no other panel shows the problem. A panel that
@@ -32,7 +33,7 @@ from actors.judge.audience import Audience
 from actors.judge.filing import Filing
 from actors.judge.given import Folders, Found, Machine, Watching
 from actors.judge.keeping import Keeping, Kept
-from actors.judge.ledger import Ledger, Present, same, unknown, version_of
+from actors.judge.ledger import Ledger, Present, same, version_of
 from actors.judge.means import with_means
 from actors.judge.merge import NewCase, Pair, plan
 from actors.judge.messages.panel import PanelMessage, PassedOn, Shown, tell
@@ -58,8 +59,8 @@ from actors.judge.registered import RUNS, SHELF
 from actors.judge.run import Run, RunOrder
 from actors.judge.stderr import Consoles
 from actors.judge.telling import told, told_case
-from actors.judge.touches import SOLUTION, Touches
 from actors.judge.underway import UnderWay
+from actors.judge.versions import Versions
 from actors.kernel import (
     Actor,
     ActorRef,
@@ -123,7 +124,7 @@ class Problem(Actor[ProblemMessage]):
         """None: it was never posted, and is only a folder."""
         self._found: Found | None = None
         self._ledger = Ledger()
-        self._touches = Touches()
+        self._versions = Versions()
         self._interrupted = False
         self._under_way: UnderWay | None = None
         self._audience = Audience()
@@ -212,13 +213,15 @@ class Problem(Actor[ProblemMessage]):
         if self._under_way is not None and down.ref is self._under_way.run:
             if down.stop.why is Why.DONE or not self.stage.ends:
                 await self._run_over(self._under_way, down.stop)
+                if self._versions.is_any_unread:
+                    await self._look()
         else:
             self._gone(down.ref)
 
     # -- what is posted
 
     async def _arrived(self, task: Task, place: TaskPlace, at: float, *, again: bool) -> Listed:
-        before, began = self._found, self.stage.now()
+        before = self._found
         with self.atomic():
             found = await self._folders.add(self._names, partial(_new_cases, task, again=again))
         kept = msgspec.structs.replace(
@@ -232,7 +235,7 @@ class Problem(Actor[ProblemMessage]):
         )
         await self._keeping.keep(kept)
         self._kept = kept
-        self._take(found, began)
+        self._take(found)
         if self._audience.panels:  # to make the message takes longer than to read a post
             self._tell_change(before)
         self._look_around()
@@ -278,19 +281,18 @@ class Problem(Actor[ProblemMessage]):
     async def _see(self, but: ActorRef[PanelMessage] | None = None) -> Found:
         """The current content of the folder. If it has changed, the panels are told, except for one that is about to be
         told more."""
-        began = self.stage.now()
         found = await self._folders.find(self._names)
         could_not, self._cannot_be_read = self._cannot_be_read, None
         before = self._found
-        doubts = self._take(found, began)
+        settled = self._take(found)
         changed = not same(before, found)
-        if changed or could_not or doubts:
+        if changed or could_not or settled:
             self._tell_change(before, but=but)
-        if doubts and self._under_way is None:
+        if settled and self._under_way is None:
             self.run_beside(self._filing.at_last, self._ledger.kept)
         if changed:
             self._look_around()
-        if (changed or doubts) and before is not None:
+        if (changed or settled) and before is not None:
             await self._tell_shelf()
         return found
 
@@ -299,26 +301,23 @@ class Problem(Actor[ProblemMessage]):
         sentence = f"The folder of {self.id} cannot be read: {error.strerror or error}."
         if sentence != self._cannot_be_read:
             self._cannot_be_read = sentence
-            if self._under_way is not None:
-                self._under_way.unreadable()
             self._audience.tell(self._update(), but=but)
         return sentence
 
-    def _take(self, found: Found, began: float) -> bool:
-        """The folder was read, from then on. Returns whether that casts doubt on a result."""
+    def _take(self, found: Found) -> bool:
+        """The folder was read. Returns whether more is known now of what a result depends on."""
         self._found = found
         self._know()
-        now, wall = self.stage.now(), self._wall()
-        doubts = self._touches.read(found, began=began, ended=now, wall=wall, is_watched=self._stirs)
-        for index, key in doubts:
-            self._ledger.doubt(index, of_test=key != SOLUTION)
-        return bool(doubts)
+        if not self._versions.read(found):
+            return False
+        settled = False
+        for index in self._versions.ran_last:
+            settled |= self._ledger.rests_on(index, partial(self._versions.basis, index))
+        return settled
 
     def _know(self) -> None:
         """The current state may be another."""
         self._ledger.present = Present.of(self._found, self._audience.settings, self._task)
-        if self._under_way is not None and self._found is not None:
-            self._under_way.edited(self._ledger.present)
 
     async def _tell_shelf(self) -> None:
         if self._found is None:
@@ -406,7 +405,7 @@ class Problem(Actor[ProblemMessage]):
         number, present = self._ledger.next_run, self._ledger.present
         self._under_way = UnderWay(run, panel, scope, number, indices, present, began, min(indices))
         self._interrupted = False
-        self._touches.run_begins()
+        self._versions.run_begins()
         self.monitor(run)
         self._watch(panel)
         self._tell_of_run(self._under_way.begun(self.id))
@@ -446,9 +445,8 @@ class Problem(Actor[ProblemMessage]):
         self._outputs.keep(result.index, judged.output)
         result = msgspec.structs.replace(result, console=self._consoles.fitted(result.index, result.console))
         under_way.judged.append(result)
-        basis = under_way.basis(result.index)
-        for key in self._touches.ran(result.index, judged.began, judged.ended):
-            basis = unknown(basis, of_test=key != SOLUTION)
+        self._versions.ran(result.index, judged.used)
+        basis = self._versions.basis(result.index, under_way.ordered.basis(result.index))
         result = self._ledger.record(under_way.number, result, basis)
         under_way.current = judged.next
         report = RunReport(under_way.scope, result, self.id)

@@ -31,13 +31,14 @@ from msgspec.structs import replace
 from actors.judge.checkers import Differs, Same, Verdict, compare
 from actors.judge.comparing import APART, ELSEWHERE, MODULE, SECONDS, Undecided, alike, bounds, read, request
 from actors.judge.difference import diff_summary
-from actors.judge.given import CaseFile, Folders, Machine
+from actors.judge.given import CaseFile, Folders, Machine, Turn
+from actors.judge.glances import Glances
 from actors.judge.limits import CaseLimits
 from actors.judge.messages.problem import CaseJudged
 from actors.judge.messages.run import Go, Judged
 from actors.judge.outputs import MOST_SHOWN
 from actors.judge.stderr import console
-from actors.judge.turns import Turn, Turns
+from actors.judge.turns import Turns
 from actors.judge.verdicts import Facts, is_no_program, rule
 from actors.kernel import Actor, ActorRef, AnyRef, ChildSpec, Crowd, Down, KernelError, Restart, in_words
 from codec.judge import Compare, File, Input, Output, RunResult, Stdout, excerpt
@@ -132,7 +133,7 @@ class Run(Crowd[Judged]):
         while self._untold and self._untold[0] in self._judgements:
             told = self._judgements.pop(self._untold.popleft())
             following = self._untold[0] if self._untold else None
-            report = CaseJudged(self.ref, told.result, following, told.output, told.began, told.ended)
+            report = CaseJudged(self.ref, told.result, following, told.output, told.used)
             self._report.hand(report, urgent=True)
         self.note = f"{len(self._order.indices) - len(self._untold)} of {len(self._order.indices)} judged"
         if not self._untold:
@@ -172,18 +173,18 @@ class Worker(Actor[Go]):
             if index is None:
                 return False
             self.note = f"case {index}"
-            began = self.stage.now()
-            judged = await self._judge(index)
-            self._run.hand(replace(judged, began=began, ended=self.stage.now()), urgent=True)
+            self._run.hand(await self._judge(index), urgent=True)
             return True
 
 
 async def _judge(order: RunOrder, folders: Folders, machine: Machine, turns: Turns, index: int) -> Judged:
     turn = turns.turn(index)
     try:
-        expected = await _expected(order, folders, index)
+        glances = await Glances.begin(folders, order.task, index)
+        expected, known = await _expected(order, folders, index)
         run = partial(_ran, order, folders, machine, index, len(expected))
-        found = await run(turn) or await run(None)
+        found = await run(glances.before(turn)) or await run(None)
+        used = await glances.ended(answer=known, is_copied=isinstance(order.input, File))
     except OSError as error:
         return Judged(_our_fault(index, f"the files of case {index} cannot be used: {error.strerror or error}"))
     except KernelError as error:
@@ -200,7 +201,7 @@ async def _judge(order: RunOrder, folders: Folders, machine: Machine, turns: Tur
     elif output is None and result.verdict == "WA" and isinstance(order.output, File):
         sentence = f"it has not written {order.output.file_name}, the file for the answer"
         result = replace(result, reason=sentence)
-    return Judged(result, written[:MOST_SHOWN] if result.actual_cut else b"")
+    return Judged(result, written[:MOST_SHOWN] if result.actual_cut else b"", used)
 
 
 async def _compared(machine: Machine, expected: bytes, actual: bytes, how: Compare) -> Verdict | Undecided:
@@ -228,11 +229,12 @@ async def _compared(machine: Machine, expected: bytes, actual: bytes, how: Compa
         return Undecided(f"{tried} has failed. Run it again.")
 
 
-async def _expected(order: RunOrder, folders: Folders, index: int) -> bytes:
+async def _expected(order: RunOrder, folders: Folders, index: int) -> tuple[bytes, bytes | None]:
+    """The answer, and its digest if it was known before."""
     known = order.expected.get(index)
     if known is not None and len(known.head) == known.size:
-        return known.head
-    return await folders.read(order.task, index, "out")
+        return known.head, known.digest
+    return await folders.read(order.task, index, "out"), None
 
 
 async def _ran(

@@ -6,13 +6,13 @@ so before.
 """
 
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import trio
 from trio.testing import wait_all_tasks_blocked
@@ -58,7 +58,7 @@ def post(task: str = "abc1/abc1_a", *samples: tuple[str, str], **fields: Any) ->
 @dataclass(frozen=True, slots=True)
 class CaseFile:
     content: bytes
-    touched: int = 0
+    stamp: object = None
 
     @property
     def head(self) -> bytes:
@@ -81,11 +81,17 @@ class Found:
     main: bytes | None
     exists: bool
     odd: Mapping[str, str] = field(default_factory=dict)
-    main_touched: int = 0
+    main_stamp: object = None
 
     @property
     def has_main(self) -> bool:
         return self.main is not None
+
+
+class Stamps(NamedTuple):
+    main: object
+    given: object
+    wanted: object
 
 
 @dataclass
@@ -109,12 +115,14 @@ class Folders:
     privates: list[PrivateFolder] = field(default_factory=list)
     writes: dict[str, bytes] = field(default_factory=dict)
     """What a program leaves in a private folder."""
+    takes_a_while: bool = False
+    """Whether files can be looked at only in a thread."""
     root: Path = ROOT
     tests_dir: str = "tests"
     odd: dict[str, str] = field(default_factory=dict)
     """What is wrong with which file of any task."""
     touched: dict[tuple[str, ...], int] = field(default_factory=dict)
-    """When a file was touched last, where a test says so."""
+    """How often a file was written to, where a test says so."""
 
     def path(self, task: Names, *names: str) -> Path:
         return self.root.joinpath(*task, *names)
@@ -136,8 +144,8 @@ class Folders:
         main = self.files.get((*task, "main.py"))
         digest = None if main is None else sha256(main).digest()
         exists = any(path[:2] == tuple(task) for path in self.files)
-        touched = self.touched.get((*task, "main.py"), 1)
-        return Found(cases, alone, max(numbers, default=0), digest, exists, dict(self.odd), touched)
+        stamp = self.stamp(*task, "main.py")
+        return Found(cases, alone, max(numbers, default=0), digest, exists, dict(self.odd), stamp)
 
     async def present(self, tasks: Sequence[Names]) -> list[bool]:
         await self._called("present", ())
@@ -152,7 +160,22 @@ class Folders:
     def _text(self, task: Names, index: int, kind: str) -> CaseFile | None:
         path = (*task, "tests", f"{index}.{kind}")
         content = self.files.get(path)
-        return None if content is None else CaseFile(content, self.touched.get(path, 1))
+        return None if content is None else CaseFile(content, self.stamp(*path))
+
+    def stamp(self, *names: str) -> object:
+        content = self.files.get(names)
+        return None if content is None else (content, self.touched.get(names, 0))
+
+    def stamps_at_once(self, task: Names, index: int) -> Stamps | None:
+        return None if self.takes_a_while else self._stamps(task, index)
+
+    async def stamps(self, task: Names, index: int) -> Stamps:
+        await self._called("stamps", task)
+        return self._stamps(task, index)
+
+    def _stamps(self, task: Names, index: int) -> Stamps:
+        main, tests = (*task, "main.py"), (*task, "tests")
+        return Stamps(*(self.stamp(*names) for names in (main, (*tests, f"{index}.in"), (*tests, f"{index}.out"))))
 
     async def tasks(self) -> list[tuple[str, str]]:
         await self._called("tasks", ())
@@ -372,8 +395,8 @@ class Line:
         self.log: Log[Json] = Log()
         self.takes = True
 
-    def frame(self, text: bytes) -> bytes:
-        return text + b"\n"
+    def frames(self, texts: Iterable[bytes]) -> bytes:
+        return b"".join(text + b"\n" for text in texts)
 
     def offer(self, frames: bytes) -> bool:
         if self.takes:

@@ -25,6 +25,7 @@ async def test_notes_tell_how_it_stands(directory: StateDirectory, is_shown: boo
     async with judging(directory) as court:
         await court.take_in(B)
         await court.take_in(A)
+        assert note(court["intake"]) == "2 taken in; the last was abc1_a"
         assert note(court["shelf"]) == "2 problems, 0 pages"
         page = await court.page(greets=is_shown)
         assert note(court["shelf"]) == "2 problems, 1 page"

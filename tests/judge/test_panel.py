@@ -1,5 +1,6 @@
 """A panel: the messages that a page may send, the messages that it gets, and the run that ends with it."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -274,8 +275,8 @@ async def test_there_is_a_limit_on_panels(directory: StateDirectory, monkeypatch
 
 
 class Silent:
-    def frame(self, text: bytes) -> bytes:
-        return text
+    def frames(self, texts: Iterable[bytes]) -> bytes:
+        return b"".join(texts)
 
     def offer(self, frames: bytes) -> bool:
         return True

@@ -405,7 +405,9 @@ async def test_a_run_that_the_server_did_not_live_to_end_was_interrupted(directo
         kill(court.house)
     async with judging(directory, folders, Machine(right)) as court:
         page = await court.page(greets=False)
-        assert (await page.greet())["interrupted"] is True
+        init = await page.greet()
+        assert init["interrupted"] is True
+        assert init["last"] == {"run": 1, "indices": [1, 2, 3], "cancelled": True}
         await page.say("ui/runAll")
         await page.ended()
         await page.say("ui/requestInit")
@@ -436,9 +438,9 @@ async def test_a_run_at_which_nobody_looks_any_more_notices_edits_all_the_same(d
         await court.take_in(B)
         await page.say("ui/openProblem", id=B)
         await court.settled()
-        before = folders.files[*TESTS[:2], "main.py"]
-        for content in (b"print('typo')\n", before):
-            folders.files[*TESTS[:2], "main.py"] = content
+        main = (*TESTS[:2], "main.py")
+        for number, content in enumerate((b"print('typo')\n", folders.files[main])):
+            folders.files[main], folders.touched[main] = content, number
             watching.stir()
             await court.settled()
         second.end(an_outcome(b"typo\n"))
@@ -447,7 +449,7 @@ async def test_a_run_at_which_nobody_looks_any_more_notices_edits_all_the_same(d
         await page.say("ui/openProblem", id=A)
         init = await page.heard("state/init", lambda said: said["problem"]["id"] == A)
         marked = {result["index"]: result.get("outdated") for result in init["results"]}
-        assert marked == {1: None, 2: ["solution"], 3: ["solution"]}
+        assert marked == {1: None, 2: ["solution"], 3: None}
         assert watching.watched
         page.leave()
         await trio.sleep(60)
@@ -500,13 +502,16 @@ async def test_what_is_run_while_the_folder_cannot_be_read_is_no_result_of_what_
     folders, watching = Folders(), Watching()
     async with in_the_middle(directory, folders, lambda _: watching) as (court, page, second):
         folders.trouble = lambda call, task: NotADirectoryError(20, "it is a link") if call == "find" else None
+        folders.touched = dict.fromkeys(folders.files, 1)
         watching.stir()
         await page.notice()
+        second.end(an_outcome(b"elsewhere\n"))
+        third = await court.machine.started(3)
         folders.trouble = lambda call, task: None
+        folders.touched = {}
         watching.stir()
         await court.settled()
-        second.end(an_outcome(b"elsewhere\n"))
-        (await court.machine.started(3)).end(an_outcome(b"3\n"))
+        third.end(an_outcome(b"3\n"))
         await page.heard("run/complete")
         await page.say("ui/requestInit")
         init = await page.heard("state/init")

@@ -13,12 +13,15 @@ from actors.judge import Run, RunOrder, limits
 from actors.kernel import Actor, ActorRef, ChildSpec, Crowd, Down, Mailbox, Restart, run
 from codec.judge import Compare, RunResult, RunSettings, Stdin, Stdout
 from codec.programs import Outcome
-from tests.judge.kit import an_outcome
+from tests.judge.kit import Stamps, an_outcome
 
 
 class Folders:
     async def read(self, task: Sequence[str], index: int, kind: str) -> bytes:
         return b""
+
+    def stamps_at_once(self, task: Sequence[str], index: int) -> Stamps:
+        return Stamps(None, None, None)
 
     def case_paths(self, task: Sequence[str], index: int) -> tuple[Path, Path]:
         return Path("in"), Path("out")

@@ -352,6 +352,21 @@ async def test_a_page_that_opens_what_another_is_just_taking_off_does_not_show_i
         assert await shown(court, page) is None
 
 
+async def test_who_opens_what_another_page_takes_off_shows_nothing_and_follows_what_comes(
+    directory: StateDirectory,
+) -> None:
+    async with judging(directory) as court:
+        await court.take_in(A, B)
+        page, other = await court.page(), await court.page(greets=False)
+        await page.say("ui/openProblem", id=A)
+        await court.settled()
+        await other.say("ui/forget", id=B)
+        await page.say("ui/openProblem", id=B)
+        assert await shown(court, page) is None
+        await arrives(court, A)
+        assert await shown(court, page) == A
+
+
 CONTEST = [f"abc2/abc2_{letter}" for letter in "abcde"]
 
 

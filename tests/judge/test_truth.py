@@ -3,7 +3,8 @@
 Two pages, an editor and the judge act in any order, and now and then a problem crashes.
 Whenever all is quiet, each page is asked what it knows: its cases are those on the disk, each result is of a program
 that was run, and is marked as outdated if the solution, the test or the interpreter is another than that program's,
-and only then. A case is told of before its result at all times, and no run's figures hold another's.
+and only then, unless nobody can know that: a file was touched while its program ran, or edited again before it was
+read. A case is told of before its result at all times, and no run's figures hold another's.
 At the end each page knows as much as one that has just come.
 """
 
@@ -105,10 +106,15 @@ class Fact:
 
     solution: bytes | None
     given: bytes | None
+    wanted: bytes | None
     interpreter: str
     wrote: str
+    stamp: object
+    """Of the solution that it has read."""
     calm: bool
     """Nobody has edited anything while its run was under way, or before all was quiet after its end."""
+    disturbed: bool = False
+    """The solution was written to while it ran, or the judge crashed."""
 
 
 @dataclass
@@ -120,6 +126,8 @@ class World:
     """By what each writes to its console."""
     lately: list[str] = field(default_factory=list)
     """Of the programs that have run since all was quiet, what they write."""
+    was_read: set[object] = field(default_factory=set)
+    """The stamps of the solution whenever all was quiet and somebody looked."""
     passing: dict[tuple[str, ...], bytes] = field(default_factory=dict)
     """What the next program reads, and nobody else: the edit is undone at once."""
     quiet: bool = True
@@ -152,8 +160,18 @@ class World:
 
     def write(self, path: tuple[str, ...], content: bytes) -> None:
         self.files[path] = content
+        self.wrote(path)
+
+    def wrote(self, path: tuple[str, ...]) -> None:
         self.touched += 1
-        self.court.folders.touched[path] = int(trio.current_time() * 1e9) + self.touched
+        self.court.folders.touched[path] = self.touched
+        if path == MAIN:
+            self.disturbed([name_of(program) for program in self.machine.running])
+
+    def disturbed(self, names: list[str]) -> None:
+        for name in names:
+            if name in self.facts:
+                self.facts[name].disturbed = True
 
     def begun(self, program: Program) -> Outcome | None:
         """A program reads what there is when it starts, and prints its own source."""
@@ -165,8 +183,10 @@ class World:
         fact = Fact(
             solution,
             self.files.get((*TESTS, f"{program.index}.in")),
+            self.files.get((*TESTS, f"{program.index}.out")),
             "pypy" if "pypy" in program.argv[0] else "cpython",
             (solution or b"").decode(),
+            self.court.folders.stamp(*MAIN),
             self.calm,
         )
         self.facts[name_of(program)] = fact
@@ -180,6 +200,8 @@ class World:
         await self.court.settled()
         self.passing.clear()
         await trio.sleep(1)
+        if self.machine.running or any(model.id == A for _, model in self.pages):
+            self.was_read.add(self.court.folders.stamp(*MAIN))
         self.quiet = True
         self.lately = [name_of(program) for program in self.machine.running]
         for page, model in self.pages:
@@ -223,13 +245,15 @@ class World:
         assert ("interpreter" in reasons) == (fact.interpreter != model.settings["interpreter"])
         if "solution" not in reasons:
             assert fact.solution == self.files.get(MAIN)
-        elif fact.calm:
+        elif not fact.disturbed and fact.stamp in self.was_read:
             assert fact.solution != self.files.get(MAIN)
         if "test" not in reasons:
             assert (fact.given or b"").decode() == given
             assert (result["status"] == "pass") == (fact.wrote == wanted)
             if result["status"] == "fail":
                 assert f"expected {wanted.strip()!r} got {fact.wrote.strip()!r}" in result["diffSummary"]
+        elif fact.calm:
+            assert (fact.given, fact.wanted) != (given.encode(), wanted.encode())
 
 
 def name_of(program: Program) -> str:
@@ -243,6 +267,7 @@ async def _edit(world: World, name: str, content: bytes | None) -> None:
     path = (*TASK, *name.split("/"))
     if content is None:
         world.files.pop(path, None)
+        world.wrote(path)
     else:
         world.write(path, content)
     world.edited()
@@ -256,6 +281,7 @@ async def _edit_and_undo(world: World, name: str, content: bytes) -> None:
 async def _remove_all(world: World) -> None:
     for path in [path for path in world.files if path[:2] == TASK]:
         del world.files[path]
+        world.wrote(path)
     world.edited()
 
 
@@ -286,6 +312,7 @@ async def _end_all(world: World) -> None:
 async def _crash(world: World) -> None:
     for problem in world.court["problems"].children():
         problem.kill()
+    world.disturbed(world.lately)
     await trio.sleep(5)
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.judge.glances import LookingTurn
 from actors.judge.turns import Turns
 
 
@@ -97,3 +98,13 @@ def test_there_is_always_one_on_that_can_be_and_never_one_too_many(
         if waiting and len(on) < at_once:  # then one before it has neither come nor said that it will not
             assert set(range(1, min(waiting))) - gone - set(stage.began)
     assert stage.began == sorted(stage.began)
+
+
+def test_a_turn_at_which_somebody_looks_is_over_when_it_would_be_without() -> None:
+    stage, looks = Stage(1, 2), list[int]()
+    looking = LookingTurn(stage.turn[1], lambda: looks.append(len(stage.began)))
+    stage.come(2)
+    looking.come(partial(stage.began.append, 1))
+    assert (stage.began, looks) == ([1], [0])
+    looking.over()
+    assert stage.began == [1, 2]

@@ -28,7 +28,9 @@ from transports.folder.clearance import clear_away
 from transports.folder.drafts import lives
 from transports.folder.kinds import kind_of
 from transports.folder.rooted import FileEntry, Rooted
+from transports.folder.waitless import is_local
 from transports.judge.known_tests import KnownTests
+from transports.judge.stamps import Paths, Stamp, Stamps, followed, stamps, stamps_at_once
 
 T = TypeVar("T")
 
@@ -65,8 +67,8 @@ class CaseFile(Struct, frozen=True):
     size: int
     digest: bytes
     head: bytes
-    touched: int = 0
-    """When it was written to or replaced last, in nanoseconds of the system's clock; 0: unknown."""
+    stamp: FileEntry | None = None
+    """Of the version that was read; None: unknown."""
 
 
 NewCase = tuple[int, bytes, bytes | None]
@@ -88,7 +90,7 @@ class Found(Struct, frozen=True):
     """Whether the folder exists."""
     odd: Mapping[str, str] = {}
     """What is wrong with which file, so that it is passed over: "missing", or what it is instead: "a link"."""
-    main_touched: int = 0
+    main_stamp: Stamp | None = None
     """As of a case's file."""
 
     @property
@@ -105,7 +107,9 @@ class TaskFolders:
         self._head = head_bytes
         self._threads = trio.CapacityLimiter(THREADS)
         self._known = KnownTests[tuple[FileEntry, CaseFile]](REMEMBERED)
-        self._mains: dict[tuple[str, ...], tuple[FileEntry, bytes]] = {}
+        self._mains: dict[tuple[str, ...], tuple[bytes, Stamp]] = {}
+        self._local: dict[tuple[str, ...], bool] = {}
+        """Whether a folder of tests that was found is on a disk which may be looked at without waiting."""
         self._swept = False
 
     @property
@@ -152,6 +156,19 @@ class TaskFolders:
         """`kind`: in or out."""
         return await self._in_thread(self._root.read, (*task, *self._tests, f"{index}.{kind}"))
 
+    def stamps_at_once(self, task: Sequence[str], index: int) -> Stamps | None:
+        """The files of a case as they are now. None: only a thread may look, because that might take a while."""
+        return stamps_at_once(self._paths(task, index)) if self._local.get(tuple(task)) else None
+
+    async def stamps(self, task: Sequence[str], index: int) -> Stamps:
+        return await self._in_thread(stamps, self._paths(task, index))
+
+    def _paths(self, task: Sequence[str], index: int) -> Paths:
+        """As plain texts: to make paths would take longer than to look."""
+        folder = "/".join((str(self.root), *task))
+        case = "/".join((folder, *self._tests, str(index)))
+        return f"{folder}/{MAIN}", f"{case}.in", f"{case}.out"
+
     @asynccontextmanager
     async def private(self, task: Sequence[str], index: int, input_name: str | None) -> AsyncIterator["PrivateFolder"]:
         """A folder for one run, which contains the case's input under this name. It is deleted after the block; if that
@@ -195,8 +212,10 @@ class TaskFolders:
         odd = self._odd_main(task)
         with self._root.folder_if_there(folder) as here:
             if here is None:
-                main, touched = self._main_of(task)
-                return Found({}, {}, 0, main, self._root.has_folder(task), odd, touched)
+                main, stamp = self._main_of(task)
+                return Found({}, {}, 0, main, self._root.has_folder(task), odd, stamp)
+            if task not in self._local:
+                self._remember(self._local, task, is_local(os.fstat(here).st_dev))
             entries = self._root.entries_in(here)
             texts = _Texts(folder, here, self._known.of(folder))
             for name, entry in entries.items():
@@ -222,33 +241,45 @@ class TaskFolders:
                     text = self._text(texts, answer, entry, odd)
                     alone |= {} if text is None else {number: text}
             self._known.looked(folder, texts.now)
-        main, touched = self._main_of(task)
-        return Found(dict(sorted(cases.items())), alone, highest, main, True, odd, touched)
+        main, stamp = self._main_of(task)
+        return Found(dict(sorted(cases.items())), alone, highest, main, True, odd, stamp)
 
     def _odd_main(self, task: tuple[str, ...]) -> dict[str, str]:
         path = self.path(task, MAIN)
         return {MAIN: _kind(path)} if os.path.lexists(path) and not path.is_file() else {}
 
-    def _main_of(self, task: tuple[str, ...]) -> tuple[bytes | None, int]:
-        """Its digest, and when it was touched."""
+    def _main_of(self, task: tuple[str, ...]) -> tuple[bytes | None, Stamp | None]:
+        """Its digest, and of which version."""
         path = self.path(task, MAIN)
         now = time.time_ns()
         if not path.is_file():
-            return None, 0
+            return None, None
+        stamp = followed(path)
+        if stamp is None:  # it has just gone
+            return b"", None
+        known = self._mains.get(task)
+        if known is not None and known[1] == stamp:
+            return known
+        entry = stamp if isinstance(stamp, FileEntry) else stamp[1]
         try:
-            entry = FileEntry.of(path.stat())
-            known = self._mains.get(task)
-            if known is not None and known[0] == entry:
-                return known[1], entry.touched_ns
-            long = entry.size > LONGEST_MAIN
-            digest = fingerprint(repr(entry).encode() if long else path.read_bytes()).digest()
-        except OSError:  # a run will report the error; here it only counts as changed
-            return b"", 0
+            if entry.size > LONGEST_MAIN:
+                digest = fingerprint(repr(entry).encode()).digest()
+            else:
+                with open(path, "rb") as file:
+                    digest = fingerprint(file.read()).digest()
+        except OSError:  # a run will report the error
+            return b"", stamp
+        if stamp != followed(path):
+            return digest, None
         if now - entry.touched_ns > TICK_NS:
-            if len(self._mains) >= REMEMBERED:
-                self._mains.clear()
-            self._mains[task] = (entry, digest)
-        return digest, entry.touched_ns
+            self._remember(self._mains, task, (digest, stamp))
+        return digest, stamp
+
+    @staticmethod
+    def _remember(known: dict[tuple[str, ...], T], task: tuple[str, ...], what: T) -> None:
+        if len(known) >= REMEMBERED:
+            known.clear()
+        known[task] = what
 
     def _is_there(self, task: tuple[str, ...]) -> bool:
         try:
@@ -277,8 +308,9 @@ class TaskFolders:
                 digest.update(part)
                 head = head or part[: self._head]
                 size += len(part)
-        text = CaseFile(size, digest.digest(), head, entry.touched_ns)
-        if now - entry.touched_ns > TICK_NS:
+            unchanged = FileEntry.of(os.fstat(file.fileno())) == entry
+        text = CaseFile(size, digest.digest(), head, entry if unchanged else None)
+        if unchanged and now - entry.touched_ns > TICK_NS:
             texts.now[name] = entry, text
         return text
 

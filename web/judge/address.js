@@ -5,9 +5,9 @@
  * Rules
  *   - Each problem that is shown becomes a new entry of the history, no matter how it was opened. But the first problem
  *     after a (re)connection replaces the current entry.
- *   - If the user goes to an address, its problem is requested. Until it has come, the address is not changed: an
- * answer
- *     to an earlier step would cut off the steps that the user has taken since.
+ *   - If the user goes to an address, its problem is requested, once. Until it has come, the address is not changed: an
+ *     answer to an earlier step would cut off the steps that the user has taken since.
+ *   - The browser tells of a step only after it has taken it. What comes between is an answer to an earlier one.
  */
 
 const LONGEST = 400; // characters of an id that the server accepts
@@ -18,11 +18,14 @@ export class Address {
   #settled = false; // whether a problem was shown on this connection
   /** @type {string | null} */
   #awaited = null;
+  /** Where the user is, as far as we were told. */
+  #known = this.id;
 
   /** `go(id)` is called when the user has gone to another problem's address. */
   constructor(go) {
     window.addEventListener("hashchange", () => {
-      this.#awaited = this.id;
+      if (this.id === this.#known) return; // of two quick steps, the first is told when the second is taken
+      this.#known = this.#awaited = this.id;
       if (this.id !== null) go(this.id);
     });
   }
@@ -41,25 +44,32 @@ export class Address {
   begin() {
     this.#settled = false;
     this.#awaited = null;
+    this.#known = this.id;
   }
 
   /** This problem is shown now. */
   show(id) {
-    if (this.#awaited !== null && this.#awaited !== id) return;
+    if (this.id !== this.#known || (this.#awaited !== null && this.#awaited !== id)) return;
     this.#awaited = null;
-    if (id !== this.id) history[this.#settled ? "pushState" : "replaceState"](null, "", addressOf(id));
+    if (id !== this.id) this.#write(this.#settled ? "pushState" : "replaceState", id);
     this.#settled = true;
   }
 
   /** No problem is shown any more. */
   leave() {
-    if (this.#awaited === null && this.id !== null) history.replaceState(null, "", location.pathname + location.search);
+    if (this.#awaited === null && this.id !== null && this.id === this.#known) this.#write("replaceState", null);
   }
 
   /** The problem that the user went to does not come: this one is still shown. */
   restore(id) {
-    if (this.#awaited === null) return;
+    if (this.#awaited === null || this.id !== this.#known) return;
     this.#awaited = null;
-    history.replaceState(null, "", id === null ? location.pathname + location.search : addressOf(id));
+    this.#write("replaceState", id);
+  }
+
+  /** @param {"pushState" | "replaceState"} how @param {string | null} id */
+  #write(how, id) {
+    history[how](null, "", id === null ? location.pathname + location.search : addressOf(id));
+    this.#known = id;
   }
 }

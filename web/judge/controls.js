@@ -7,11 +7,15 @@
  * button did at first: they do nothing when it does something else by then.
  */
 
-import { HouseElement, h, icon, mark, put, turn } from "../house/house.js";
+import { HouseElement, h, icon, mark, put, putParts, turn } from "../house/house.js";
 import { standing } from "./sentence.js";
 
 const INTERPRETERS = [["cpython", "CPython"], ["pypy", "PyPy"]];
 const MANY = 6; // with so many cases, there is a button to see only the failed ones
+
+/** "3 cases", "2/3 passed", "4 not run again", "120 ms", "Case 2": a line breaks between them, and not within one. */
+const COUNT = /(\d[\d,]*(?:\/\d[\d,]*)? (?:not )?\p{L}+(?: again)?|Case \d+)/u;
+const withCounts = (text) => text.split(COUNT).map((part, at) => (at % 2 ? h("span.count", {}, part) : part));
 
 class JudgeControls extends HouseElement {
   #running = false;
@@ -39,7 +43,6 @@ class JudgeControls extends HouseElement {
   #bar = h("div.progress", { role: "progressbar", ariaLabel: "Cases run" }, this.#fill);
 
   build() {
-    this.#run.addEventListener("keydown", (event) => event.repeat && event.preventDefault());
     const interpreters = h("div.interpreters", { role: "radiogroup", ariaLabel: "Interpreter" },
       ...this.#choices.map(([, label]) => label));
     const buttons = h("div.buttons", {}, this.#run, this.#failed, h("span.space"), interpreters);
@@ -87,7 +90,7 @@ class JudgeControls extends HouseElement {
     const { tone, text, said, done, total } = standing(panel);
     turn(this.#sign, { idle: "ring", info: "half", good: "check", bad: "cross" }[tone]);
     mark(this, "data-tone", tone);
-    put(this.#text, text);
+    putParts(this.#text, text, withCounts);
     put(this.#said, said);
     const { failed, stale } = panel;
     const first = failed.find((index) => !stale.has(index));

@@ -49,6 +49,7 @@ const LOOK_AGAIN = 1_000; // ms
 let pinned = stored(PINNED);
 let looked = -Infinity;
 let listOpen = !NARROW.matches;
+let openIfWide = true; // as it was left before the page became narrow
 let shown = null;
 
 // --- drawing
@@ -115,11 +116,11 @@ socket.addEventListener("message", (/** @type {CustomEvent} */ { detail }) => {
   draw();
 });
 socket.addEventListener("state", () => {
-  bar.connection = socket.state;
+  bar.connection = socket.condition;
   if (socket.state !== "live") panel.unask();
   draw();
 });
-bar.connection = socket.state;
+bar.connection = socket.condition;
 $("house-banner").socket = socket;
 
 let wasAway = false; // true from a reconnection to the next list of problems
@@ -263,7 +264,8 @@ function showList(open) {
 }
 
 NARROW.addEventListener("change", () => {
-  if (NARROW.matches) showList(false); // it would lie over the problem
+  if (NARROW.matches) openIfWide = listOpen;
+  showList(!NARROW.matches && openIfWide); // on a narrow page it would lie over the problem
   draw();
 });
 

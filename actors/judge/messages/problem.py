@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from actors.judge.given import Used
 from actors.judge.messages.panel import PanelMessage
 from actors.judge.places import TaskPlace
 from actors.kernel import ActorRef, AnyRef, Reply
@@ -71,8 +72,7 @@ class CaseJudged(Struct, frozen=True):
     result: RunResult
     next: int | None
     output: bytes = b""
-    began: float = 0.0
-    ended: float = 0.0
+    used: Used | None = None
     """As in `Judged`."""
 
 

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from actors.judge.given import Used
 from codec.judge import RunResult
 
 
@@ -11,9 +12,8 @@ class Judged(Struct, frozen=True):
     result: RunResult
     output: bytes = b""
     """More of the program's output, if the result has only its beginning."""
-    began: float = 0.0
-    ended: float = 0.0
-    """The time in which its files were used."""
+    used: Used | None = None
+    """By its program; None if none has run."""
 
 
 class Go(Struct, frozen=True):

@@ -91,10 +91,7 @@ def _split(walk: Walk, node: Node, place: Around) -> tuple[str, Around]:
 
 def _function(walk: Walk, node: Node, place: Around) -> None:
     named, _ = _declared(node)
-    if named is None:
-        body = node.child_by_field_name("body")
-        if body is not None:  # a macro that looks like a function, or a class behind a macro
-            walk.enter(body, place)
+    if named is None:  # part of a macro, which looks like a function
         return
     name, at = _made_by_macro(walk, node, *_split(walk, named, place))
     walk.add(node, name, "method" if at.kind in TYPES else "function", at, named.start_point[0])

@@ -4,9 +4,9 @@ import os
 import shutil
 import tempfile
 import threading
-import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -82,10 +82,11 @@ TEXTS = st.sampled_from([b"", b"1\n", b"1 2 3 4 5 6 7\n"])
 
 
 def unstamped(found: Found) -> Found:
-    """Without what only a look finds: when the files were written."""
-    cases = {index: (replace(one, touched=0), replace(two, touched=0)) for index, (one, two) in found.cases.items()}
-    alone = {index: replace(text, touched=0) for index, text in found.alone.items()}
-    return replace(found, cases=cases, alone=alone, main_touched=0)
+    """Without what only a look finds."""
+    pairs = found.cases.items()
+    cases = {index: (replace(one, stamp=None), replace(two, stamp=None)) for index, (one, two) in pairs}
+    alone = {index: replace(text, stamp=None) for index, text in found.alone.items()}
+    return replace(found, cases=cases, alone=alone, main_stamp=None)
 
 
 @settings(deadline=None, max_examples=60)
@@ -279,33 +280,84 @@ async def test_an_edit_is_seen_however_soon_it_comes_after_the_one_before(place:
         assert found.main == fingerprint(b"%d\n" % number).digest()
 
 
+class EditedMeanwhile:
+    """A file; when it has been read, it is edited, once."""
+
+    def __init__(self, path: Path, edit: Callable[[Path], object]) -> None:
+        self._path = path
+        self._edit = edit
+        self.edited = False
+
+    def open(self, file: int | Path, mode: str) -> Any:
+        self._file = open(file, mode)  # noqa: SIM115 - it is closed with this
+        is_it = not self.edited and os.fstat(self._file.fileno()).st_ino == self._path.stat().st_ino
+        return self if is_it else self._file
+
+    def __enter__(self) -> "EditedMeanwhile":
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._file.close()
+
+    def fileno(self) -> int:
+        return self._file.fileno()
+
+    def read(self, size: int = -1) -> Any:
+        content = self._file.read(size)
+        if not self.edited:
+            self.edited = True
+            self._edit(self._path)
+        return content
+
+
+def write_more(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b"more\n")
+
+
+def replace_it(path: Path) -> None:
+    path.with_name("aside").write_bytes(path.read_bytes())
+    path.with_name("aside").rename(path)
+
+
 @pytest.mark.parametrize("name", ["main.py", "tests/1.in", "tests/1.out"])
-@pytest.mark.parametrize("how", ["written over", "replaced", "away for a moment"])
-async def test_what_is_touched_and_is_as_it_was_has_another_stamp(place: TaskFolders, name: str, how: str) -> None:
-    await place.add(TASK, lambda found: [(1, b"0\n", b"0\n")])
-    path = place.path(TASK, *name.split("/"))
-    os.utime(path, ns=(1, 1))
-    before = await place.find(TASK)
-    assert await place.find(TASK) == before
-    assert abs(stamps(before)[name] / 1e9 - time.time()) < PATIENCE, "the system's clock"
-    content, aside = path.read_bytes(), path.with_name("aside")
-    while aside.write_bytes(content) and aside.stat().st_ctime_ns <= path.stat().st_ctime_ns:
-        pass  # until the clock of the disk has gone on
-    if how == "written over":
-        path.write_bytes(content)
-    else:
-        if how == "away for a moment":
-            path.rename(aside)
-        aside.rename(path)
-    after = await place.find(TASK)
-    assert unstamped(after) == unstamped(before)
-    assert {each for each, stamp in stamps(after).items() if stamp != stamps(before)[each]} == {name}
-    assert all(stamps(after).values())
+@pytest.mark.parametrize("edit", [write_more, replace_it])
+async def test_a_file_that_is_edited_while_it_is_read_has_no_stamp_until_it_is_read_again(
+    place: TaskFolders, monkeypatch: pytest.MonkeyPatch, name: str, edit: Callable[[Path], None]
+) -> None:
+    await place.add(TASK, lambda found: [(1, b"1\n", b"2\n")])
+    for each in ("main.py", "tests/1.in", "tests/1.out"):
+        os.utime(place.path(TASK, *each.split("/")), ns=(1, 1))
+    edited = EditedMeanwhile(place.path(TASK, *name.split("/")), edit)
+    monkeypatch.setattr(task_folders, "open", edited.open, raising=False)
+    first = stamps(await place.find(TASK))
+    assert edited.edited
+    second = stamps(await place.find(TASK))
+    assert [each for each, stamp in first.items() if stamp is None] == [name]
+    assert all(second.values())
+    assert second[name] == (await place.stamps(TASK, 1))[["main.py", "tests/1.in", "tests/1.out"].index(name)]
 
 
-def stamps(found: Found) -> dict[str, int]:
+async def test_a_solution_that_cannot_be_read_is_told_from_one_that_can(
+    place: TaskFolders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await place.add(TASK, lambda found: [(1, b"1\n", b"2\n")])
+    main = place.path(TASK, "main.py")
+
+    def closed(file: int | Path, mode: str) -> Any:
+        if file == main:
+            raise PermissionError(13, "Permission denied", str(file))
+        return open(file, mode)
+
+    monkeypatch.setattr(task_folders, "open", closed, raising=False)
+    found = await place.find(TASK)
+    assert (found.main, found.main_stamp) == (b"", (await place.stamps(TASK, 1)).main)
+    monkeypatch.undo()
+    assert (await place.find(TASK)).main == fingerprint(main.read_bytes()).digest()
+
+
+def stamps(found: Found) -> dict[str, object]:
     given, wanted = found.cases[1]
-    return {"main.py": found.main_touched, "tests/1.in": given.touched, "tests/1.out": wanted.touched}
+    return {"main.py": found.main_stamp, "tests/1.in": given.stamp, "tests/1.out": wanted.stamp}
 
 
 async def test_a_folder_that_is_gone_is_told_from_one_without_tests(place: TaskFolders) -> None:
