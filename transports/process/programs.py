@@ -101,7 +101,7 @@ class Interpreters:
         """It is tried with an empty script."""
         if standby.VARIABLE in env:
             return False
-        halted = {**env, standby.VARIABLE: str(standby.FOLDER)}
+        halted = {**env, standby.VARIABLE: standby.FOLDER}
         command = Command([str(found), os.devnull], Path(standby.START), halted, bounds=ASKED)
         outcome = await self._runner.run(command)
         return outcome.end == Exited(WOULD_WAIT) and not outcome.stdout.total and not outcome.stderr.total

@@ -124,18 +124,22 @@ time.sleep(1000)
 @pytest.mark.slow
 async def test_two_hundred_processes_that_stay_behind_are_ended(processes: Processes) -> None:
     source = """
-import os
+import faulthandler, os
+faulthandler.dump_traceback_later(20)
 ready, write = os.pipe()
 for _ in range(200):
     if not os.fork():
         os.write(write, b".")
         os.execv("/bin/sleep", ["sleep", "1000"])
+os.close(write)
 count = 0
-while count < 200:
-    count += len(os.read(ready, 200))
+while more := len(os.read(ready, 200)):  # until each has become a sleeper, or has ended
+    count += more
+print(count)
 """
     outcome = await promptly(processes, [*PYTHON, source])
-    assert (outcome.end, outcome.stopped_for) == (Exited(0), None)
+    assert (outcome.end, outcome.stopped_for) == (Exited(0), None), outcome.stderr.head
+    assert outcome.stdout.head == b"200\n"
 
 
 async def test_who_forks_twice_and_leaves_the_session_does_not_escape(processes: Processes) -> None:

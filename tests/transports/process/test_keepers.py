@@ -12,7 +12,7 @@ import pytest
 import trio
 
 from actors.kernel import NobodyThere
-from codec.programs import Stream
+from codec.programs import Exited, Stream
 from tests.transports.process.house import PATIENCE, PYTHON, Processes, gone, marked, open_launcher
 from transports.process.keepers import NAME, PROGRAM
 from transports.process.launcher import census, orders
@@ -257,6 +257,13 @@ async def test_of_idle_keepers_only_some_are_kept(tmp_path: Path) -> None:
         assert (processes.statistics().running, processes.statistics().idle) == (0, 1)
 
 
+def launched_by(source: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next launcher is this program."""
+    program = folder / "launcher.py"
+    program.write_text(source)
+    monkeypatch.setattr("transports.process.keepers.PROGRAM", program)
+
+
 CROWDED = f"""
 import errno, os, sys
 sys.path.append({str(ROOT)!r})
@@ -270,9 +277,7 @@ serve()
 
 
 async def test_where_no_process_more_may_be_that_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = tmp_path / "launcher.py"
-    program.write_text(CROWDED)
-    monkeypatch.setattr("transports.process.keepers.PROGRAM", program)
+    launched_by(CROWDED, tmp_path, monkeypatch)
     async with open_launcher(tmp_path) as processes:
         for _ in range(50):  # it may have gone before the order, or after
             with pytest.raises(NotStarted, match="'/bin/true' cannot be started: there are as many processes as may"):
@@ -299,15 +304,37 @@ serve()
 async def test_a_keeper_that_does_not_answer_is_killed_and_its_run_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = tmp_path / "launcher.py"
-    program.write_text(HELD)
-    monkeypatch.setattr("transports.process.keepers.PROGRAM", program)
+    launched_by(HELD, tmp_path, monkeypatch)
     monkeypatch.setattr("transports.process.run.END_SECONDS", 0.1)
     monkeypatch.setattr("transports.process.run.LATE_SECONDS", 0.1)
     async with open_launcher(tmp_path) as processes:
         with pytest.raises(Interrupted):
             await processes.python(ESCAPES, wall_seconds=1.0)
         await processes.gone()
+
+
+SLOW = f"""
+import sys
+sys.path.append({str(ROOT)!r})
+from transports.process.launcher import account, keeper
+look = account.Account.look
+def look_slowly(self):
+    self.waited_seconds += 1.5 * keeper.TELL_SECONDS
+    return look(self)
+account.Account.look = look_slowly
+from transports.process.launcher.warden import serve
+serve()
+"""
+"""A launcher of a machine so busy that its programs wait for a second and more until the end of each look."""
+
+
+async def test_a_run_that_waits_long_from_its_first_look_on_has_its_whole_wall_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launched_by(SLOW, tmp_path, monkeypatch)
+    async with open_launcher(tmp_path) as processes:
+        outcome = await processes.run(["/bin/sh", "-c", "sleep 0.2; echo whole"], memory_bytes=1024**3)
+        assert (outcome.end, outcome.stopped_for, outcome.stdout.head) == (Exited(0), None, b"whole\n")
 
 
 STUBBORN = """

@@ -11,13 +11,14 @@ subtracted.
 The launcher removes a group when its keeper has ended. The next launcher removes the groups of one that was killed. If
 the server and the keepers were killed with it, runs may be left in these groups, and are ended; a group whose keeper is
 alive is left to it.
+
+Paths are strings here and in standby.py: to import pathlib took a sixth of a launcher's start.
 """
 
 import os
 import signal
 import time
 from contextlib import suppress
-from pathlib import Path
 
 from transports.process.launcher.census import number_after, read
 
@@ -29,8 +30,8 @@ LOOK_SECONDS, MOST_LOOKS = 0.001, 100
 class Group:
     """The group of a keeper, which is in it."""
 
-    def __init__(self, folder: Path) -> None:
-        self._counts = os.open(folder / "cpu.stat", os.O_RDONLY | os.O_CLOEXEC)
+    def __init__(self, folder: str) -> None:
+        self._counts = os.open(f"{folder}/cpu.stat", os.O_RDONLY | os.O_CLOEXEC)
         self._before: float | None = None
         """The count before the current run; None until it is first read."""
 
@@ -56,15 +57,16 @@ class Group:
 class Groups:
     """The groups of a launcher."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: str) -> None:
         self._folder = folder
 
     def enter(self) -> Group | None:
         """Enters a new group. Called by a keeper."""
-        folder = self._folder / str(os.getpid())
+        folder = f"{self._folder}/{os.getpid()}"
         try:
-            folder.mkdir()
-            (folder / "cgroup.procs").write_text("0")
+            os.mkdir(folder)
+            with open(f"{folder}/cgroup.procs", "w") as members:
+                members.write("0")
             return Group(folder)
         except OSError:
             return None
@@ -72,7 +74,7 @@ class Groups:
     def left_by(self, keeper: int) -> None:
         """The keeper has ended. Its group is removed with the last process in it."""
         with suppress(OSError):
-            (self._folder / str(keeper)).rmdir()
+            os.rmdir(f"{self._folder}/{keeper}")
 
     def close(self) -> None:
         _remove(self._folder)
@@ -83,48 +85,54 @@ def own_groups() -> Groups | None:
     above = _own()
     if above is None:
         return None
-    for other in above.glob(f"{PREFIX}*"):
-        if not os.path.exists(f"/proc/{other.name.removeprefix(PREFIX)}"):
+    for other in _below(above):
+        name = os.path.basename(other)
+        if name.startswith(PREFIX) and not os.path.exists(f"/proc/{name.removeprefix(PREFIX)}"):
             for keeper in _below(other):
                 _end_what_is_left(keeper)
             _remove(other)
-    folder = above / f"{PREFIX}{os.getpid()}"
+    folder = f"{above}/{PREFIX}{os.getpid()}"
     try:
-        folder.mkdir()
+        os.mkdir(folder)
     except OSError:
         return None
     return Groups(folder)
 
 
-def _own() -> Path | None:
+def _own() -> str | None:
     """The folder of our own group."""
     try:
-        inside = next(line for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::"))
-        mounts = Path("/proc/self/mountinfo").read_text().splitlines()
+        inside = next(line for line in _lines("/proc/self/cgroup") if line.startswith("0::"))
+        mounts = _lines("/proc/self/mountinfo")
     except (OSError, StopIteration):
         return None
     for mount in mounts:
         fields = mount.split(" ")
         if " - cgroup2 " in mount and fields[3] == "/":
-            return Path(fields[4] + inside.removeprefix("0::"))
+            return fields[4] + inside.removeprefix("0::").rstrip("/")
     return None
 
 
-def _below(folder: Path) -> list[Path]:
-    """The groups of keepers in a launcher's."""
-    with suppress(OSError):
-        return [keeper for keeper in folder.iterdir() if keeper.is_dir()]
+def _lines(path: str) -> list[str]:
+    with open(path) as file:
+        return file.read().splitlines()
+
+
+def _below(folder: str) -> list[str]:
+    """The groups in this one, such as those of keepers in a launcher's."""
+    with suppress(OSError), os.scandir(folder) as found:
+        return [group.path for group in found if group.is_dir()]
     return []
 
 
-def _end_what_is_left(group: Path) -> None:
+def _end_what_is_left(group: str) -> None:
     """Ends what runs in the group of a keeper, if the keeper itself has ended."""
     for _ in range(MOST_LOOKS):
         try:
-            members = (group / "cgroup.procs").read_text().split()
+            members = _lines(f"{group}/cgroup.procs")
         except OSError:
             return
-        if not members or "0" in members or any(_calls_itself(group.name, pid) for pid in members):
+        if not members or "0" in members or any(_calls_itself(os.path.basename(group), pid) for pid in members):
             return  # 0: somebody whom we cannot see, and so not one of ours
         for pid in members:
             with suppress(OSError):
@@ -138,9 +146,9 @@ def _calls_itself(number: str, pid: str) -> bool:
     return bool(numbers) and numbers[-1].decode() == number
 
 
-def _remove(folder: Path) -> None:
+def _remove(folder: str) -> None:
     for keeper in _below(folder):
         with suppress(OSError):  # somebody is in it
-            keeper.rmdir()
+            os.rmdir(keeper)
     with suppress(OSError):
-        folder.rmdir()
+        os.rmdir(folder)

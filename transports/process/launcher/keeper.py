@@ -55,7 +55,7 @@ STRIKE_SECONDS = 0.005
 """After this time, processes that are still alive are searched for again."""
 TELL_SECONDS = 1.0
 """The server is told whenever a run has waited this much longer for processors. Otherwise the server would stop the run
-itself, some seconds after its wall time."""
+itself, some seconds after its wall time. It must know when the run began before; a look may take a second."""
 PATIENCE_SECONDS = 4.0
 """For a run to end that has been killed."""
 
@@ -191,7 +191,7 @@ class Keeper:
                 run.excess = run.look()
                 if run.excess:
                     return
-                if run.waited_seconds > told + TELL_SECONDS:
+                if announced and run.waited_seconds > told + TELL_SECONDS:
                     told = run.waited_seconds
                     self._line.say(framed(WAITED, repr(told).encode()))
                 took = time.monotonic() - now

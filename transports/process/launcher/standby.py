@@ -40,13 +40,12 @@ import signal
 import socket
 import time
 from contextlib import ExitStack
-from pathlib import Path
 
 from transports.process.launcher.census import LISTS_CHILDREN, own_children
 from transports.process.launcher.orders import Order
 from transports.process.launcher.system import DEAF_TO, IGNORED_BY_PYTHON
 
-FOLDER = Path(__file__).resolve().parent / "ahead"
+FOLDER = os.path.join(os.path.dirname(os.path.realpath(__file__)), "ahead")
 """On the PYTHONPATH of an interpreter that is to halt."""
 WOULD_WAIT = 97
 """The exit code of an interpreter that would wait, if it is tried without a keeper."""

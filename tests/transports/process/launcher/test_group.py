@@ -7,7 +7,7 @@ from transports.process.launcher.group import Groups
 
 
 def test_a_group_goes_with_its_keeper_if_nobody_is_left_in_it(tmp_path: Path) -> None:
-    groups = Groups(tmp_path / "troupe-1")
+    groups = Groups(str(tmp_path / "troupe-1"))
     for keeper in ("7", "8", "9"):
         (tmp_path / "troupe-1" / keeper).mkdir(parents=True)
     (tmp_path / "troupe-1" / "8" / "somebody").touch()
@@ -23,5 +23,5 @@ def test_a_group_goes_with_its_keeper_if_nobody_is_left_in_it(tmp_path: Path) ->
 
 
 def test_a_keeper_does_without_a_group_where_none_can_be_made(tmp_path: Path) -> None:
-    assert Groups(tmp_path / "none").enter() is None  # there is no folder
-    assert Groups(tmp_path).enter() is None  # and this one is no group
+    assert Groups(str(tmp_path / "none")).enter() is None  # there is no folder
+    assert Groups(str(tmp_path)).enter() is None  # and this one is no group
