@@ -50,6 +50,8 @@ class Seen(Protocol):
     @property
     def is_gone(self) -> bool: ...
     @property
+    def is_cancelled(self) -> bool: ...
+    @property
     def is_copy(self) -> bool:
         """It has failed, and perhaps not for the last time."""
 
@@ -73,7 +75,8 @@ class Clerk(Protocol):
         """Whether the names of the files tell which requests are over."""
 
     def counts(self) -> tuple[int, int, int]:
-        """Requests, those that have an answer, those that failed: from names alone."""
+        """Requests, those that have an answer, those that failed: from names alone. If they do not tell, some of the
+        last may be tried again."""
 
     def look(self, id: str) -> Seen: ...  # noqa: A002
 

@@ -4,8 +4,11 @@
     new          -                   it is journalled, and then answered
     open         the same            it is the same request
     open         other               refused, in words
+    dropped      other               refused, in words, if it is seen in the folder before the journal has it
     over         the same            it is the same request, and its answer is known
     over         other               the old files are archived, and it begins anew, and says so
+
+What somebody wishes beyond the contract is no content: who has submitted it through the folder has other wishes.
 
 Submissions that come while others are being journalled go into the next commit together.
 """
@@ -18,9 +21,9 @@ import trio
 from msgspec.structs import replace
 
 from actors.ipc.books import Books, reopened
-from actors.ipc.dossier import Dossier
+from actors.ipc.dossier import Dossier, is_of
 from actors.ipc.errand import ErrandMeans
-from actors.ipc.given import BaseFull, BaseGone, BothFiles
+from actors.ipc.given import Asked, BaseFull, BaseGone, BothFiles
 from actors.ipc.messages import SubmitRequests
 from actors.ipc.steps import Answer, Spoiled
 from actors.kernel import KernelError, MailboxFull
@@ -81,7 +84,8 @@ class Accepting:
             unknown = [id for id in ids if id not in self._books.open]  # noqa: A001 - as in the contract
             over, seen = await self._known(unknown)
             fresh: dict[str, Dossier] = {}
-            answers = [self._handled(each, over, fresh) for each in readable]
+            under_way = await self._under_way([one for each in readable for one, _ in each if isinstance(one, Request)])
+            answers = [self._handled(each, over, under_way, fresh, seen) for each in readable]
             try:
                 kept = await self._means.journal.keep(*fresh.values()) if fresh else []
             except (StoreError, KernelError):
@@ -106,11 +110,20 @@ class Accepting:
             over = await all_of(ids, self._means.journal.find_over)
         return dict(zip(ids, over, strict=True)), seen
 
+    async def _under_way(self, requests: Sequence[Request]) -> dict[str, Dossier]:
+        """What the journal has of those ids under which something is open that may be another request."""
+        open_ = self._books.open
+        doubtful = {each.id for each in requests if open_.get(each.id, each.fingerprint) != each.fingerprint}
+        found = await all_of(list(doubtful), self._means.journal.find)
+        return {dossier.id: dossier for dossier in found if dossier is not None}
+
     def _handled(
         self,
         requests: Sequence[tuple[Request | tuple[str, str], bytes]],
         over: dict[str, Dossier | None],
+        under_way: dict[str, Dossier],
         fresh: dict[str, Dossier],
+        seen: dict[str, BothFiles | None],
     ) -> Handled:
         ids, refused, now, up = [], {}, self._means.wall(), self._means.uptime()
         for request, content in requests:
@@ -119,17 +132,29 @@ class Accepting:
                 continue
             id = request.id  # noqa: A001
             known = fresh[id].fingerprint if id in fresh else self._books.open.get(id)
-            before = over.get(id)
-            if known is not None and known != request.fingerprint:
+            same, before = fresh.get(id, under_way.get(id)), over.get(id)
+            is_same = known == request.fingerprint or (same is not None and is_of(same, request))
+            if known is not None and not is_same:
                 refused[id] = (
                     "another request of this id is under way; wait until it has ended, cancel it, or take another id"
                 )
                 continue
+            if known is None and _is_anothers(seen.get(id), request, before):
+                refused[id] = "another request of this id is in the folder already; take another id"
+                continue
             ids.append(id)
-            if known is None and (before is None or before.cancelled or before.fingerprint != request.fingerprint):
+            if known is None and (before is None or before.cancelled or not is_of(before, request)):
                 dossier = reopened(request, content, now, "submitted", before, up)
                 fresh[id] = dossier if before is None else replace(dossier, stale=True)
         return Handled(ids=tuple(ids), refused=refused)
+
+
+def _is_anothers(seen: BothFiles | None, request: Request, before: Dossier | None) -> bool:
+    """What stands there was submitted by a script, and is another request that the journal does not know yet."""
+    there = None if seen is None else seen.request
+    if not isinstance(there, Asked) or request.asks_the_same(there.request):
+        return False
+    return before is None or not is_of(before, there.request)
 
 
 def _lasting(seen: BothFiles | None) -> BothFiles | None:

@@ -43,7 +43,7 @@ from actors.ipc.again import AGAIN_SECONDS, WantedWork
 from actors.ipc.books import Books, reopened
 from actors.ipc.client_steps import Journal, Row, State, View, next_step
 from actors.ipc.copies import Copies, Copy, fingerprint_of, taken_answer
-from actors.ipc.dossier import Dossier, begun, noted, stepped
+from actors.ipc.dossier import Dossier, begun, is_of, noted, stepped
 from actors.ipc.errand import TORN_SECONDS, ErrandMeans
 from actors.ipc.fairness import FairQueue
 from actors.ipc.given import TROUBLE, Asked, BothFiles, Tray
@@ -203,7 +203,7 @@ class Adopting:
             for id, over, both in zip(ids, before, looks, strict=True)  # noqa: A001
         }
         torn, fresh, late = [], [], []
-        ended = {over.id for over in before if over is not None}
+        ended = {over.id for over in before if over is not None and not over.made_way}
         unknown = [id for id in ids if id not in ended]  # noqa: A001
         recalled = await self._recalled({id: seen[id] for id in unknown if id in copies and id not in stand})  # noqa: A001
         seen |= recalled
@@ -212,7 +212,7 @@ class Adopting:
             self._settled.discard(id)
             if isinstance(both.request, Torn):
                 torn.append(id)
-            elif both.request is not None and (dossier := self._opened(id, over, both)) is not None:
+            elif both.request is not None and (dossier := self._opened(id, over, both, id in copies)) is not None:
                 if id in given_up:
                     dossier = self._ended(dossier, both)
                 else:
@@ -286,11 +286,11 @@ class Adopting:
         """Their requests stay where they are, whatever happens."""
         return self._stays and not any(dossier.stale or dossier.let_go for dossier in dossiers)
 
-    def _opened(self, id: str, over: Dossier | None, files: BothFiles) -> Dossier | None:  # noqa: A002
+    def _opened(self, id: str, over: Dossier | None, files: BothFiles, is_copied: bool) -> Dossier | None:  # noqa: A002
         """None: nothing is to be done about it."""
         found, now, up = files.request, self._means.wall(), self._means.uptime()
         if isinstance(found, Asked):
-            if over is not None and over.fingerprint == found.request.fingerprint and not over.cancelled:
+            if over is not None and not over.cancelled and self._is_same(over, found.request, is_copied=is_copied):
                 if not self._has_another_answer(over, files):
                     return None
                 del self._unsure[id]
@@ -305,7 +305,7 @@ class Adopting:
             failure = Failure(found.why, permanent=True)
             dossier = begun(replace(dossier, fingerprint=found.fingerprint), now)
             dossier = stepped(dossier, Row(id, State.FAILING, 1, (failure,)), now, 0.0, up)
-        if over is None:
+        if over is None or over.made_way:
             return dossier
         answer = files.response
         if not isinstance(answer, Answer | Spoiled) or answer.identity in dossier.old:
@@ -340,6 +340,13 @@ class Adopting:
         over = stepped(dossier, row, now, files.took, self._means.uptime())
         sentence = "it had been given up before this server knew of it; a requeue gives it three fresh attempts."
         return replace(noted(over, f"{moment_of(now)}: {sentence}"), answered=answer.identity)
+
+    def _is_same(self, over: Dossier, request: Request, *, is_copied: bool) -> bool:
+        """What comes through the library or the port has the wishes of whoever submits it: they do not count. A file
+        that somebody has written with other wishes is another request."""
+        if over.fingerprint == request.fingerprint:
+            return True
+        return (is_copied or over.source == "submitted") and is_of(over, request)
 
     def _has_another_answer(self, over: Dossier, files: BothFiles) -> bool:
         """The one that lay there when it was adopted was to another request of its id, which nobody has seen."""

@@ -41,6 +41,9 @@ def reopened(
     dossier = opened(request, content, now, source, up)
     if before is None:
         return dossier
+    if before.made_way:
+        sentence = "another request of this id was posted at the same time, and made way for this one."
+        return noted(replace(dossier, let_go=before.blobs), f"{moment_of(now)}: {sentence}")
     how = f"{before.shown}, {counted(before.begun, 'attempt')}"
     return noted(
         replace(dossier, let_go=before.blobs, old=tuple(each for each in (before.read, before.answered) if each)),

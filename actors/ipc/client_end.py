@@ -13,8 +13,8 @@ Errand (errand.py) in a crowd. A row is read again when its turn comes, so what 
 
 Rules
   - Nothing here waits for the disk: whatever does runs beside, and the mailbox is always heard.
-  - At a start the open rows are read, and then names in the folder. Finished requests are not read, however
-    many there are.
+  - At a start what scripts have cancelled meanwhile is noted (withdrawn.py); then the open rows are read, and then
+    names in the folder. Finished requests are not read, however many there are.
   - Errands do not outlive their end: those that a crash has left are ended, and begin anew from the journal.
   - One client end for each folder. Another one waits until the first has ended. Who has the server end has this, too.
 """
@@ -69,6 +69,7 @@ from actors.ipc.pinging import PING
 from actors.ipc.running import TICK, Headway, RunningClock
 from actors.ipc.uptime import Uptime
 from actors.ipc.vouching import Vouching
+from actors.ipc.withdrawn import Withdrawn
 from actors.kernel import (
     Actor,
     AnySpec,
@@ -180,6 +181,7 @@ class ClientEnd(Actor[ClientMessage]):
         for child in self.stage.registry.get(ERRANDS).children():
             await child.stop()
         await _until(self._halts.claim)
+        await _until(Withdrawn(self._means).note)
         await _until(self._has_read_what_is_open)
         for serve in (self._halts.publishing.serve, self._noting.serve, self._accepting.serve):
             self.run_beside(serve)

@@ -151,16 +151,18 @@ class IpcDesk:
 
     # -- orders
 
-    async def submit(self, body: bytes) -> bytes:
+    async def submit(self, body: bytes) -> tuple[bool, bytes]:
+        """Whether any is taken, or there was none."""
         read = partial(read_submissions, body, self._new_id)
         large = len(body) > LARGE
         requests = await trio.to_thread.run_sync(read, limiter=self._readers) if large else read()
-        return await self._order(partial(SubmitRequests, requests), SUBMIT_SECONDS)
+        handled = await self._order(partial(SubmitRequests, requests), SUBMIT_SECONDS)
+        return bool(handled.ids) or not handled.refused, encoder.encode(handled)
 
     async def order(self, what: str, body: bytes) -> bytes:
         """`what`: requeue, cancel or archive."""
         try:
-            return await self._order(partial(ORDERS[what], read_selection(body)), ORDER_SECONDS)
+            return encoder.encode(await self._order(partial(ORDERS[what], read_selection(body)), ORDER_SECONDS))
         except TooSlow:
             raise KernelError(
                 f"this takes more than {ORDER_SECONDS / 60:g} minutes and goes on; the list shows how far it is"
@@ -191,8 +193,8 @@ class IpcDesk:
         with suppress(KernelError):  # nobody is there who could have more to tell, or who has time
             await self._registry.get(CLIENT_END).ask(TellLedgerNow, timeout=CATCH_UP_SECONDS)
 
-    async def _order(self, order: Callable[[Reply[Handled]], ClientOrder], seconds: float) -> bytes:
-        return encoder.encode(await self._registry.get(CLIENT_END).ask(order, timeout=seconds))
+    async def _order(self, order: Callable[[Reply[Handled]], ClientOrder], seconds: float) -> Handled:
+        return await self._registry.get(CLIENT_END).ask(order, timeout=seconds)
 
 
 def troubles(figures: Figures) -> tuple[str, ...]:

@@ -17,8 +17,9 @@ from msgspec.structs import replace
 
 from actors.ipc.client_steps import OVERDUE, Row, State
 from actors.ipc.steps import Identity
+from actors.ipc.telling_time import moment_of
 from actors.ipc.uptime import Uptime, passed
-from codec.ipc import Failure, Outcome, Request, Success
+from codec.ipc import BadRequest, Failure, Outcome, Request, Success, read_request
 from codec.ipc.desk import Attempt, RequestDetail, RequestFact, RequestState
 
 MOST_TRIED = 24
@@ -50,6 +51,8 @@ class Dossier(Struct, frozen=True, kw_only=True, omit_defaults=True):
     begun: int = 0
     """Attempts, also those that are no longer kept."""
     cancelled: bool = False
+    made_way: bool = False
+    """It was cancelled, unpublished, for another request of its id, which a script had submitted."""
     message: str = ""
     notes: tuple[str, ...] = ()
     source: Source = "submitted"
@@ -136,7 +139,19 @@ class Dossier(Struct, frozen=True, kw_only=True, omit_defaults=True):
             notes=self.notes,
             not_before=self.not_before,
             deadline=self.deadline,
+            made_way=self.made_way,
         )
+
+
+def is_of(dossier: Dossier, request: Request) -> bool:
+    """Whether it asks for the same. One door to the desk knows wishes that another does not, such as who submits it; so
+    they do not count."""
+    if dossier.fingerprint == request.fingerprint:
+        return True
+    try:
+        return request.asks_the_same(read_request(dossier.content, dossier.id))
+    except BadRequest:
+        return False
 
 
 def opened(request: Request, content: bytes, now: float, source: Source, up: Uptime | None = None) -> Dossier:
@@ -209,6 +224,7 @@ def another_round(dossier: Dossier, now: float) -> Dossier:
         read=None,
         answered=None,
         cancelled=False,
+        made_way=False,
         message="",
         seconds=None,
         changed=now,
@@ -219,6 +235,14 @@ def cancelled(dossier: Dossier, now: float, up: Uptime | None = None) -> Dossier
     tried = tuple(each for each in dossier.tried if each.outcome is not None)
     after = replace(dossier, state=State.GAVE_UP, cancelled=True, tried=tried, changed=now)
     return replace(after, seconds=_lasted(after, now, up))
+
+
+MADE_WAY = "it made way for another request of this id, which a script had submitted at the same time"
+
+
+def made_way(dossier: Dossier, now: float, up: Uptime | None = None) -> Dossier:
+    after = replace(cancelled(dossier, now, up), made_way=True, message=MADE_WAY)
+    return noted(after, f"{moment_of(now)}: {MADE_WAY}; submit it again under another id.")
 
 
 def _lasted(dossier: Dossier, now: float, up: Uptime | None) -> float:

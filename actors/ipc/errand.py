@@ -34,9 +34,10 @@ from actors.ipc.client_steps import (
     View,
     next_step,
 )
-from actors.ipc.dossier import Dossier, begun, noted, stepped
+from actors.ipc.copies import taken_answer
+from actors.ipc.dossier import Dossier, begun, is_of, made_way, noted, stepped
 from actors.ipc.fairness import WALL_SECONDS
-from actors.ipc.given import TOO_LATE, TROUBLE, Asked, Base, BothFiles, Tray
+from actors.ipc.given import TOO_LATE, TROUBLE, Asked, Base, BothFiles, IdOfAnother, Tray
 from actors.ipc.journal import ClientJournal
 from actors.ipc.noting import Noting
 from actors.ipc.publishing import Publishing
@@ -44,15 +45,15 @@ from actors.ipc.running import Headway, RunningClock
 from actors.ipc.steps import OTHER, Answer, Identity, SetAside, Spoiled, Torn, Wait
 from actors.ipc.telling_time import day_of, moment_of
 from actors.ipc.uptime import Uptime
-from actors.ipc.vouching import Vouching
+from actors.ipc.vouching import TAKEN, Vouching
 from actors.kernel import Actor
-from codec.ipc import Dialect, Failure, write_response
+from codec.ipc import BadRequest, Dialect, Failure, read_request, write_response
 
 TORN_SECONDS = 1.05
 """A torn document is looked at again when it must be whole or spoiled."""
 GONE_SECONDS = 0.25
-"""A request that was under way and has gone is published anew only if nothing else is heard of it for so long: a script
-may have taken it away with its response, and our server end may be about to say so."""
+"""A request that has stood and has gone is published anew only if nothing else is heard of it for so long: a script may
+have taken it away with its response, and our server end may be about to say so."""
 AGAIN_SECONDS = 1.0
 RESTED_SECONDS = 30.0
 """A HEAD peer removes a request within milliseconds of its answer. One that has not by then has died."""
@@ -170,9 +171,12 @@ class Errand(Actor[NewsOfIt]):
             self._reopened = True
         while not self._dossier.is_over:
             overdue = await self._is_overdue()
-            files = self._first or await self._look()
+            files = self._first or await self._recalled(await self._look())
             files = self._means.vouching.completed(self._dossier.id, files, self._dossier.fingerprint)
             self._first = None
+            if await self._is_anothers(files):
+                await self._make_way()
+                return 0.0
             self._mention_another_content(files)
             row = self._dossier.row
             step = self._step(row, files, overdue=overdue)
@@ -182,14 +186,58 @@ class Errand(Actor[NewsOfIt]):
                 return seconds
             if row.state is State.RETRYING and (seconds := self._rest(row, step)) > 0.0:
                 return min(seconds, TORN_SECONDS) if isinstance(files.response, Torn) else seconds
-            await self._do(step, files)
-            if isinstance(step, Publish) and self._published and not self._wake.is_set():
+            try:
+                await self._do(step, files)
+            except IdOfAnother:
+                await self._make_way()
+            if isinstance(step, Publish) and self._published and not self._wake.is_set() and not self._may_be_scripts:
                 return self._under_way()
         return 0.0
 
     async def _look(self) -> BothFiles:
         self._means.touched.discard(self._dossier.id)  # what comes meanwhile is newer
         return await self._means.base.look(self._dossier.id)
+
+    @property
+    def _may_be_scripts(self) -> bool:
+        """A script may have submitted the same, and what is told of that may have been told before we published it."""
+        return self._means.terms.dialect is Dialect.HEAD and self._dossier.attempt == 1
+
+    async def _is_anothers(self, files: BothFiles) -> bool:
+        """Before ours was published, a script has submitted another request of its id, and a HEAD peer runs that."""
+        before, base = self._dossier, self._means.base
+        is_first = self._may_be_scripts and before.state is State.POLLING and before.under_way is None
+        if not is_first or self._published or before.source != "submitted":
+            return False
+        if files.request is not None:
+            return self._is_overwritten(files)
+        copy = await base.read(Tray.SUBMITTED, before.id)
+        try:
+            return copy is not None and not is_of(before, read_request(copy, before.id))
+        except BadRequest:
+            return False
+
+    async def _make_way(self) -> None:
+        means = self._means
+        after = made_way(self._dossier, means.wall(), means.uptime())
+        (self._dossier,) = await means.journal.keep(after)
+        means.noting.changed(self._dossier)
+        means.touched.add(after.id)  # the other one has its turn
+
+    async def _recalled(self, files: BothFiles) -> BothFiles:
+        """A script has submitted the same while the first attempt was on its way. If a HEAD peer has taken it, and its
+        answer is gone, too, the script has read it (copies.py)."""
+        row, base = self._dossier.row, self._means.base
+        is_under_way = self._may_be_scripts and row.state is State.POLLING and self._published == 1
+        if not is_under_way or files.request is not None or files.response is not None:
+            return files
+        copy = await base.read(Tray.SUBMITTED, row.id)
+        try:
+            if copy is None or not is_of(self._dossier, read_request(copy, row.id)):
+                return files
+        except BadRequest:
+            return files
+        return replace(files, response=Answer(TAKEN, taken_answer(row.id, await base.read(Tray.FAILED, row.id))))
 
     def _step(self, row: Row, files: BothFiles, *, overdue: bool) -> Step:
         view = View(
@@ -216,8 +264,9 @@ class Errand(Actor[NewsOfIt]):
             case Journal(row):
                 await self._journal(row, files)
             case Publish():
+                is_first = self._may_be_scripts and not self._cleared
                 with self._until_deadline():  # the gate may be shut for longer
-                    await means.publishing.publish(id, self._dossier.content)
+                    await means.publishing.publish(id, self._dossier.content, is_first=is_first)
                     self._published, self._cleared, self._since = self._dossier.attempt, False, None
             case TakeAway(identity):
                 await means.base.take_away(id, identity)
@@ -320,14 +369,22 @@ class Errand(Actor[NewsOfIt]):
         return self._rest_until - self.stage.now()
 
     def _until_it_is_missed(self, files: BothFiles) -> float:
-        is_spec = self._means.terms.dialect is Dialect.SPEC  # a HEAD peer removes what it has answered
-        if not is_spec or files.request is not None or self._dossier.under_way is None:
+        if files.request is not None or not self._has_stood:
             self._gone_since = None
             return 0.0
         now = self.stage.now()
         if self._gone_since is None:
             self._gone_since = now
         return self._gone_since + GONE_SECONDS - now
+
+    @property
+    def _has_stood(self) -> bool:
+        """Whether the request has been there for its present attempt, as far as is known."""
+        before = self._dossier
+        if self._published == before.attempt or (before.source == "dropped" and before.attempt == 1):
+            return True
+        is_removed = self._means.terms.dialect is Dialect.HEAD and before.attempt > 1  # by a peer, with its last answer
+        return before.under_way is not None and not is_removed
 
     # -- what else is in the folder
 
@@ -368,7 +425,7 @@ class Errand(Actor[NewsOfIt]):
         asked = files.request
         if not isinstance(asked, Asked) or asked.data == self._dossier.content:
             return False
-        return asked.request.fingerprint != self._dossier.fingerprint
+        return asked.request.fingerprint != self._dossier.fingerprint and not is_of(self._dossier, asked.request)
 
     def _mention_another_content(self, files: BothFiles) -> None:
         """Somebody has written another request over ours while it was under way."""

@@ -26,6 +26,7 @@ from codec.ipc.folder import (
     EntryStuck,
     FilesChanged,
     Identity,
+    IdOfAnother,
     News,
     Occupied,
     Rescan,
@@ -48,6 +49,7 @@ __all__ = [
     "BothFiles",
     "EntryStuck",
     "FilesChanged",
+    "IdOfAnother",
     "News",
     "Occupied",
     "Rescan",
@@ -96,9 +98,10 @@ class Base(Protocol):
 
     async def look(self, id: str) -> BothFiles: ...  # noqa: A002 - as in the contract
 
-    async def publish(self, requests: Mapping[str, bytes]) -> Mapping[str, str]:
+    async def publish(self, requests: Mapping[str, bytes], first: Collection[str] = ()) -> Mapping[str, EntryStuck]:
         """Renames these requests into place, whether they are there or not. On the disk when it returns, but for those
-        whose places cannot be written to: it says why, for each."""
+        whose places cannot be written to: it says why, for each. `first`: those that nobody has published yet, as far
+        as we know. If a script has meanwhile, what it has put there stays; IdOfAnother, if that is another request."""
 
     async def answer(self, id: str, data: bytes) -> None:  # noqa: A002
         """Writes a response, never over another one. Raises Occupied. On the disk before it can be seen."""
@@ -112,8 +115,12 @@ class Base(Protocol):
     async def withdraw(self, id: str) -> bool:  # noqa: A002
         """Deletes the request; whether there was one."""
 
-    async def forget(self, copies: Mapping[str, bytes]) -> None:
-        """Deletes these from submitted/, if they still are what they were."""
+    async def forget(self, copies: Mapping[str, bytes], place: Tray = Tray.SUBMITTED) -> None:
+        """Deletes these from submitted/, or cancelled/, if they still are what they were."""
+
+    async def cancelled(self) -> frozenset[str]:
+        """What scripts have cancelled while there was no client end. The copies of these requests are deleted. Whoever
+        was cancelling while this client end came has done so, and nobody else will."""
 
     async def write(self, place: Tray, id: str, data: bytes) -> None:  # noqa: A002
         """Writes failed/ID.json or eval/ID.json, over what is there, never through a link."""

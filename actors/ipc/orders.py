@@ -212,8 +212,9 @@ class Orders:
     async def _put_away(self, order: DeskOrder, dossiers: Sequence[Dossier]) -> None:
         mine = [dossier.id for dossier in dossiers]
         if mine:
-            is_head = self._means.terms.dialect is Dialect.HEAD  # its peer removes requests
-            asked = {dossier.id: dossier.content for dossier in dossiers if dossier.content and is_head}
+            is_head = self._means.terms.dialect is Dialect.HEAD  # its peer removes requests, and so does a cancel
+            lost = [dossier for dossier in dossiers if dossier.content and (is_head or dossier.cancelled)]
+            asked = {dossier.id: dossier.content for dossier in lost}
             await self._means.base.archive(mine, day_of(self._means.wall()), asked=asked)
             await self._means.journal.forget(dossiers)
             self._means.noting.forgotten(mine)

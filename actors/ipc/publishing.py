@@ -24,8 +24,10 @@ class InTheGroup(Struct):
     data: bytes
     over: trio.Event = field(default_factory=trio.Event)
     """It is published, or stuck, or nobody waits for it any more."""
-    stuck: str | None = None
-    """Why it could not be published, a sentence."""
+    stuck: EntryStuck | None = None
+    """Why it could not be published."""
+    is_first: bool = False
+    """Whoever else has published it meanwhile has done so for us, and another request of its id stays."""
 
 
 class Publishing:
@@ -52,9 +54,9 @@ class Publishing:
         if not self._shut:
             self._open.set()
 
-    async def publish(self, id: str, data: bytes) -> None:  # noqa: A002 - as in the contract
+    async def publish(self, id: str, data: bytes, *, is_first: bool = False) -> None:  # noqa: A002 - as in the contract
         """On the disk when it returns, however long that takes. Raises EntryStuck."""
-        mine = self._waiting[id] = InTheGroup(data)
+        mine = self._waiting[id] = InTheGroup(data, is_first=is_first)
         self._wanted.set()
         try:
             await mine.over.wait()
@@ -62,7 +64,7 @@ class Publishing:
             mine.over.set()
             raise
         if mine.stuck is not None:
-            raise EntryStuck(mine.stuck)
+            raise mine.stuck
 
     async def settled(self) -> None:
         await self._idle.wait()
@@ -86,8 +88,9 @@ class Publishing:
 
     async def _sent(self, group: dict[str, InTheGroup]) -> bool:
         self._idle = trio.Event()
+        first = {id for id, each in group.items() if each.is_first}  # noqa: A001
         try:
-            stuck = await self._base.publish({id: each.data for id, each in group.items()})  # noqa: A001
+            stuck = await self._base.publish({id: each.data for id, each in group.items()}, first)  # noqa: A001
         except (BaseGone, BaseFull) as error:
             if isinstance(error, BaseFull) and len(group) > 1:
                 self._most = len(group) // 2

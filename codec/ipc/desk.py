@@ -69,6 +69,8 @@ class RequestDetail(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="
     """Sentences: requeued from where and when, may have run twice, answered late, what was archived."""
     not_before: float | None = None
     deadline: float | None = None
+    made_way: bool = False
+    """It was cancelled for another request of its id, which a script has submitted; that is about to be shown here."""
     evaluation: Any = None
 
 

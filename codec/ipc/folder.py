@@ -14,6 +14,8 @@ class Tray(enum.Enum):
     REQUESTS = "requests"
     SUBMITTED = "submitted"
     """Of what scripts have submitted, until the client end has it in its journal: a HEAD peer removes requests."""
+    CANCELLED = "cancelled"
+    """Requests that scripts have cancelled while no client end was at work, until one has noted that."""
     RESPONSES = "responses"
     FAILED = "failed"
     EVALUATIONS = "eval"
@@ -41,6 +43,10 @@ class BaseUnwritable(BaseGone):
 
 class EntryStuck(BaseGone):
     """One entry cannot be changed; nothing is known of any other."""
+
+
+class IdOfAnother(EntryStuck):
+    """A script has submitted another request of this id, and that stays."""
 
 
 class Occupied(Exception):

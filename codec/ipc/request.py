@@ -79,6 +79,11 @@ class Request(Struct, frozen=True, kw_only=True, dict=True):
         asked = [self.command, self.params, msgspec.to_builtins(self.wishes)]
         return hashlib.sha256(_sorted.encode(asked)).digest()
 
+    def asks_the_same(self, other: "Request") -> bool:
+        """Whatever either wishes beyond the contract: who submits it, when, and how urgently."""
+        mine, theirs = ([each.command, each.params] for each in (self, other))
+        return _sorted.encode(mine) == _sorted.encode(theirs)
+
 
 _sorted = msgspec.json.Encoder(order="sorted")
 

@@ -42,10 +42,10 @@ def show_status(deed: ShowStatus, clerk: Clerk, out: TextIO, err: TextIO) -> int
         fields |= {"failed": progress.failed, "server": totals}
         streams.show(msgspec.json.encode(fields).decode() + "\n", out)
     else:
-        facts = [] if totals is None else _facts(totals, why)
+        facts = [] if totals is None else _told_of_all(totals, why)
         streams.show("\n".join([f"{clerk.base}: {summary(progress)}", *facts]) + "\n", out)
         if why:
-            streams.say(f"troupe: {_by_names(why)}\n", err)
+            streams.say(f"troupe: {_by_names(why, progress, clerk)}\n", err)
     return WENT_WRONG if progress.failed else 0
 
 
@@ -65,7 +65,8 @@ def watch(deed: WatchDesk, clerk: Clerk, out: TextIO | None = None) -> int:
                 since = max(0, progress.over - first)
                 seen = Progress(progress.total, progress.succeeded, progress.failed, time.monotonic() - began, since)
                 width = shutil.get_terminal_size().columns - 1
-                picture = [line(seen, width), *(_facts(totals, why, width) if live else ())]
+                facts = [_by_names(why, progress, clerk)] if totals is None else _told_of_all(totals, why)
+                picture = [line(seen, width), *(_cut(each, width) for each in facts if live)]
                 text = "\n".join(picture) + "\n"
                 if live:
                     streams.show((_UP_AND_CLEAR.format(drawn) if drawn else "") + text, out)
@@ -128,17 +129,18 @@ def _why_not_all(totals: DeskTotals) -> str:
     return "" if totals.by_state else "The server there has seen to no request yet"
 
 
-def _facts(totals: DeskTotals | None, why: str, width: int = 10_000) -> list[str]:
-    """`why`: the server does not know how many stand where, or it is not there."""
-    lines = [_by_names(why)] if totals is None else _told_of_all(totals, why)
-    return [each if len(each) <= width else f"{each[: width - 1]}…" for each in lines]
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
-def _by_names(why: str) -> str:
-    return f"{printable(why)}. This is from the names of the files"
+def _by_names(why: str, progress: Progress, clerk: Clerk) -> str:
+    unsure = "; only a running server knows whether what has failed is tried again"
+    are_copies = progress.failed and not clerk.names_tell()
+    return f"{printable(why)}. This is from the names of the files{unsure if are_copies else ''}"
 
 
 def _told_of_all(totals: DeskTotals, why: str) -> list[str]:
+    """`why`: the server does not know how many stand where."""
     states = [f"{totals.by_state[state]:,} {state}" for state in STATES if totals.by_state.get(state)]
     lines = [", ".join(states)] if states and not why else []
     if totals.running:
@@ -183,6 +185,8 @@ def _from_files(name: str, json: bool, clerk: Clerk, out: TextIO) -> int:
             state, said = "success", {"data": data}
         case Failure(message):
             state, said = "failed" if seen.is_copy else "gave up", {"error": message}
+        case None if seen.is_cancelled:
+            state, said = "cancelled", {}
         case None:
             state, said = "under way", {"error": seen.error.message} if seen.error else {}
     if json:

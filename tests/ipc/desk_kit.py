@@ -96,6 +96,9 @@ class PaperJournal:
         return self.details.get(id)
 
 
+UNDER_WAY = "another request of this id is under way"
+
+
 class PaperClient(Actor[ClientOrder]):
     """A client end that has no peer: what is submitted waits."""
 
@@ -114,10 +117,16 @@ class PaperClient(Actor[ClientOrder]):
     async def handle(self, message: ClientOrder) -> None:
         match message:
             case SubmitRequests(requests, reply):
+                ids, refused = [], {}
                 for request in requests:
+                    known = self._journal.details.get(request.id)
+                    if known is not None and known.params != request.params:
+                        refused[request.id] = UNDER_WAY
+                        continue
                     line = fact(request.id, "waiting", self._wall(), command=request.command)
                     self._keep(RequestDetail(fact=line, params=request.params))
-                reply.set(Handled(ids=tuple(request.id for request in requests)))
+                    ids.append(request.id)
+                reply.set(Handled(ids=tuple(ids), refused=refused))
             case Requeue(_, reply) if self._journal.endless:
                 self._unanswered.append(reply)
             case Requeue(which, reply):

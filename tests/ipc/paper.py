@@ -5,6 +5,7 @@
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
@@ -21,6 +22,7 @@ from actors.ipc.given import (
     BothFiles,
     EntryStuck,
     FilesChanged,
+    IdOfAnother,
     News,
     Occupied,
     Rescan,
@@ -31,7 +33,7 @@ from actors.ipc.given import (
 from actors.ipc.server_steps import Unreadable
 from actors.ipc.steps import Answer, Identity, Seen, Spoiled, Torn
 from actors.kernel import ActorRef, AnyRef, KernelError
-from codec.ipc import BadRequest, BadResponse, read_request, read_response
+from codec.ipc import BadRequest, BadResponse, Request, read_request, read_response
 
 numbers = itertools.count(1)
 ARCHIVED = (Tray.REQUESTS, Tray.RESPONSES, Tray.FAILED, Tray.EVALUATIONS)
@@ -140,13 +142,22 @@ class PaperBase:
             took = self.files[Tray.RESPONSES, id][2] - self.files[Tray.REQUESTS, id][2]
         return BothFiles(request, response, answer, None if took is None or took < 0.0 else took)
 
-    async def publish(self, requests: Mapping[str, bytes]) -> Mapping[str, str]:
+    async def publish(self, requests: Mapping[str, bytes], first: Collection[str] = ()) -> Mapping[str, EntryStuck]:
         await self._trip(f"publish {' '.join(requests)}", writes=True)
-        stuck = {id: STUCK for id in requests if id in self.entries_stuck}  # noqa: A001
+        stuck = {id: EntryStuck(STUCK) for id in requests if id in self.entries_stuck}  # noqa: A001
         for id, data in requests.items():  # noqa: A001
-            if id not in stuck:
+            submitted = self._submitted(id) if id in first else None
+            if id not in stuck and submitted is None:
                 self._put(Tray.REQUESTS, id, data)
+            elif id not in stuck and submitted is not None and not submitted.asks_the_same(read_request(data, id)):
+                stuck[id] = IdOfAnother(id)
         return stuck
+
+    def _submitted(self, id: str) -> Request | None:  # noqa: A002
+        for tray in (Tray.REQUESTS, Tray.SUBMITTED):
+            with suppress(KeyError, BadRequest):
+                return read_request(self.files[tray, id][1], id)
+        return None
 
     async def answer(self, id: str, data: bytes) -> None:  # noqa: A002
         await self._trip(f"answer {id}", writes=True)
@@ -171,11 +182,19 @@ class PaperBase:
             raise EntryStuck(STUCK)
         return self._drop(Tray.REQUESTS, id)
 
-    async def forget(self, copies: Mapping[str, bytes]) -> None:
+    async def forget(self, copies: Mapping[str, bytes], place: Tray = Tray.SUBMITTED) -> None:
         await self._trip("forget")
         for id, data in copies.items():  # noqa: A001
-            if (there := self.files.get((Tray.SUBMITTED, id))) is not None and there[1] == data:
+            if (there := self.files.get((place, id))) is not None and there[1] == data:
+                self._drop(place, id)
+
+    async def cancelled(self) -> frozenset[str]:
+        await self._trip("cancelled")
+        ids = frozenset(name for where, name in self.files if where is Tray.CANCELLED)
+        for id in ids:  # noqa: A001
+            if self.files.get((Tray.SUBMITTED, id)) == self.files[Tray.CANCELLED, id]:
                 self._drop(Tray.SUBMITTED, id)
+        return ids
 
     async def write(self, place: Tray, id: str, data: bytes) -> None:  # noqa: A002
         await self._trip(f"write {place.value} {id}", writes=True)
@@ -200,7 +219,7 @@ class PaperBase:
                 raise EntryStuck(STUCK)
             if id in asked and (Tray.REQUESTS, id) not in self.files:
                 self.requests_archived[id] = asked[id]
-            if sum(self._drop(place, id) for place in ([only] if only else ARCHIVED)):
+            if sum(self._drop(place, id) for place in ([only] if only else ARCHIVED)) or id in asked:
                 self.archived[id] = day
                 moved.add(id)
         return frozenset(moved)
@@ -219,6 +238,12 @@ class PaperBase:
 
     def foreign_put(self, place: Tray, id: str, data: bytes) -> None:  # noqa: A002
         self._put(place, id, data)
+
+    def foreign_cancel(self, id: str) -> None:  # noqa: A002
+        """As the library for scripts does without a server."""
+        self.files[Tray.CANCELLED, id] = self.files.pop((Tray.REQUESTS, id))
+        self._drop(Tray.SUBMITTED, id)
+        self._changed(Tray.REQUESTS, id)
 
     def foreign_drop(self, place: Tray, id: str) -> None:  # noqa: A002
         self._drop(place, id)

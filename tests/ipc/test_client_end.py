@@ -1,6 +1,8 @@
 """The client end: its real actors over a folder on paper, in virtual time."""
 
 import math
+from collections import Counter
+from typing import Any
 
 import pytest
 import trio
@@ -9,7 +11,7 @@ import trio.testing
 from actors.ipc import adopting, flights
 from actors.ipc.accepting import LARGEST
 from actors.ipc.client_steps import OVERDUE, UNREADABLE, State
-from actors.ipc.dossier import Dossier
+from actors.ipc.dossier import Dossier, is_of, opened
 from actors.ipc.errand import RESTED_SECONDS, ClientTerms, Errand, ErrandMeans
 from actors.ipc.given import TOO_LATE, BothFiles, Tray
 from actors.ipc.messages import Hold, Noted, Release, TellLedgerNow
@@ -19,7 +21,20 @@ from actors.ipc.steps import Identity
 from actors.kernel import KernelError
 from actors.kernel.testing import run_in_virtual_time
 from codec.ipc import Dialect, Failure, Outcome, read_response, write_request, write_response
-from tests.ipc.client_kit import BUSY, DONE, NEVER, Desk, a_state, desk, in_turn, play, put, request, wall
+from tests.ipc.client_kit import (
+    BUSY,
+    DONE,
+    NEVER,
+    Desk,
+    a_state,
+    desk,
+    in_turn,
+    play,
+    put,
+    put_with_copy,
+    request,
+    wall,
+)
 from tests.ipc.paper import PaperBase
 
 
@@ -159,6 +174,54 @@ def test_the_same_content_again_is_the_same_request(first: Outcome, state: str) 
         assert after.shown == state
 
     play(test, outcomes=in_turn(first))
+
+
+WISHES: list[dict[str, Any]] = [{}, {"submitter": "script-1"}, {"priority": 3, "reference": "pong"}]
+
+
+@pytest.mark.parametrize("dialect", [Dialect.SPEC, Dialect.HEAD])
+@pytest.mark.parametrize("first", ["folder", "port"])
+@pytest.mark.parametrize("is_over", [True, False])
+@pytest.mark.parametrize("wishes", WISHES, ids=["none", "submitter", "others"])
+@pytest.mark.parametrize("others", WISHES, ids=["none", "submitter", "others"])
+def test_one_id_that_asks_for_the_same_is_one_request_by_whatever_door_it_comes_and_with_whatever_wishes(
+    dialect: Dialect, first: str, is_over: bool, wishes: dict[str, Any], others: dict[str, Any]
+) -> None:
+    base, runs = PaperBase(), Counter[str]()
+
+    def outcome(id: str) -> Outcome | None:  # noqa: A002 - as in the contract
+        runs[id] += 1
+        return DONE if is_over else None
+
+    async def test(desk: Desk) -> None:
+        await desk.ready()
+        await trio.sleep(5.0)
+        if first == "folder":
+            put_with_copy(base, request("a", **wishes))
+        else:
+            await desk.submit(request("a", **wishes))
+        await trio.sleep(10.0)
+        before = await desk.journal.find("a")
+        assert before is not None
+        assert before.is_over == is_over
+        handled = await desk.submit(request("a", **others), request("b", **wishes), request("b", **others))
+        assert (set(handled.ids), handled.refused) == ({"a", "b"}, {})
+        base.foreign_put(Tray.SUBMITTED, "a", write_request(request("a", **others)))  # another script's; it was taken
+        await trio.sleep(10.0)
+        after = await desk.journal.find("a")
+        assert after is not None
+        assert (after.created, after.fingerprint, after.notes) == (before.created, before.fingerprint, before.notes)
+        assert runs == {"a": 1, "b": 1} or not is_over
+        other = await desk.submit(request("a", params={"n": 2}, **wishes))
+        assert ("a" in other.refused) != is_over
+
+    play(test, base=base, outcomes=outcome, dialect=dialect)
+
+
+def test_what_was_journalled_and_cannot_be_read_is_the_same_only_by_its_fingerprint() -> None:
+    one = opened(request("a"), b"[]", 0.0, "submitted")
+    assert is_of(one, request("a"))
+    assert not is_of(one, request("a", submitter="script-1"))
 
 
 def test_other_content_is_refused_while_it_is_under_way_and_begins_anew_after() -> None:
@@ -582,6 +645,20 @@ def test_no_more_are_in_flight_than_the_setting_says_and_a_lone_request_is_next(
         assert (Tray.REQUESTS, "lone") in desk.base.files
 
     play(test, terms=ClientTerms(in_flight=3))
+
+
+def test_a_request_with_a_deadline_begins_at_once_and_has_its_attempts_also_after_that() -> None:
+    """The deadline is of its beginning."""
+
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("a", deadline=wall() + 20.0))
+        await trio.sleep(5.0)
+        assert (Tray.REQUESTS, "a") in desk.base.files
+        (dossier,) = await desk.over("a")
+        assert (dossier.state, dossier.begun) == (State.SUCCESS, 3)
+        assert wall() > dossier.created + 20.0
+
+    play(test, outcomes=in_turn(BUSY, BUSY, DONE), terms=ClientTerms(backoff_seconds=30.0))
 
 
 def test_a_request_begins_when_its_time_has_come_and_fails_when_nobody_began_it_by_its_deadline() -> None:

@@ -8,7 +8,7 @@ What somebody has answered before the client end ever saw it is not its own: so 
 the script has left a copy. Then a HEAD peer may take the request at any time, also while no client end runs.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from actors.ipc import client_steps, server_steps
 from actors.ipc.client_steps import MOST_ATTEMPTS, State
 from actors.ipc.dossier import Dossier
 from actors.ipc.errand import ClientTerms
-from actors.ipc.given import Tray
+from actors.ipc.given import EntryStuck, Tray
 from actors.ipc.journal import ClientJournal
 from actors.kernel import AnyRef
 from actors.kernel.testing import run_schedule
@@ -57,8 +57,8 @@ class PerilousBase(PaperBase):
         self.peril()
         await super()._trip(what, writes=writes)
 
-    async def publish(self, requests: Mapping[str, bytes]) -> Mapping[str, str]:
-        stuck = await super().publish(requests)
+    async def publish(self, requests: Mapping[str, bytes], first: Collection[str] = ()) -> Mapping[str, EntryStuck]:
+        stuck = await super().publish(requests, first)
         self.peril()
         await trio.lowlevel.checkpoint()
         return stuck

@@ -1,13 +1,18 @@
 """A copy that a script has left is deleted when the journal has its request, and not before, whatever else there is."""
 
+from collections import Counter
+from collections.abc import Collection, Mapping
+
 import pytest
 import trio
 
 from actors.ipc.client_steps import State
-from actors.ipc.given import Tray
+from actors.ipc.errand import ClientTerms
+from actors.ipc.given import EntryStuck, Tray
 from actors.ipc.pinging import PING
-from codec.ipc import Dialect, Failure, Request, write_request, write_response
-from tests.ipc.client_kit import BUSY, DONE, NEVER, Desk, in_turn, play, put, put_with_copy, request
+from actors.ipc.steps import Identity
+from codec.ipc import Dialect, Failure, Outcome, Request, Success, write_request, write_response
+from tests.ipc.client_kit import BUSY, DONE, EPOCH, NEVER, Desk, in_turn, play, put, put_with_copy, request
 from tests.ipc.paper import PaperBase
 
 SETTLED_SECONDS = 5.0
@@ -96,8 +101,13 @@ def test_the_copy_of_another_request_waits_until_the_one_of_its_id_is_over(diale
 
     async def test(it: Desk) -> None:
         nonlocal may_end
-        await it.submit(first)
-        taken(base, second)
+        if dialect is Dialect.HEAD:
+            put(base, first)
+            await trio.sleep(SETTLED_SECONDS)  # by then it is journalled
+            base.foreign_put(Tray.SUBMITTED, "a", write_request(second))
+        else:
+            await it.submit(first)
+            taken(base, second)
         await trio.sleep(SETTLED_SECONDS)
         assert copies(base) == {"a"}
         if crashes:
@@ -164,3 +174,200 @@ def test_a_copy_that_cannot_be_read_as_a_request_fails_in_words_and_is_deleted()
         assert copies(base) == set()
 
     play(test, base=base, dialect=Dialect.HEAD)
+
+
+class RacedBase(PaperBase):
+    """While a request is on its way there, a script puts the same there, and its peer answers and removes that."""
+
+    def __init__(self, *outcomes: Failure | Success, tidies: bool = False) -> None:
+        """`tidies`: the script reads the answer at once, and takes it away."""
+        super().__init__()
+        self._outcomes = iter(outcomes)
+        self._tidies = tidies
+        self.stood: list[object] = []
+        """What has stood there after each publication."""
+
+    async def publish(self, requests: Mapping[str, bytes], first: Collection[str] = ()) -> Mapping[str, EntryStuck]:
+        for id in requests:  # noqa: A001
+            outcome = next(self._outcomes, None)
+            if outcome is not None and self._tidies:
+                await trio.sleep(1.0)  # what is told of it is heard before
+            if outcome is not None:
+                taken(self, request(id, submitter="script"))
+                answer = write_response(id, outcome, (Dialect.HEAD,))
+                if isinstance(outcome, Failure):
+                    self.foreign_put(Tray.FAILED, id, answer)
+                if not self._tidies:
+                    self.foreign_put(Tray.RESPONSES, id, answer)
+        stuck = await super().publish(requests, first)
+        self.stood += [self.files.get((Tray.REQUESTS, id)) for id in requests]  # noqa: A001
+        return stuck
+
+
+@pytest.mark.parametrize("tidies", [True, False])
+@pytest.mark.parametrize("outcome", [DONE, BUSY, NEVER])
+def test_what_a_script_submits_while_the_first_attempt_is_published_is_that_attempt(
+    outcome: Failure | Success, tidies: bool
+) -> None:
+    base, runs = RacedBase(outcome, tidies=tidies), 0
+
+    def ours(_: str) -> Outcome:
+        nonlocal runs
+        runs += 1
+        return DONE
+
+    async def test(it: Desk) -> None:
+        await it.submit(request("a"))
+        with trio.fail_after(30.0):
+            (dossier,) = await it.over("a")
+        assert not dossier.notes
+        assert dossier.state is (State.GAVE_UP if outcome is NEVER else State.SUCCESS)
+        assert (dossier.begun, runs) == ((2, 1) if outcome is BUSY else (1, 0))
+        await trio.sleep(SETTLED_SECONDS)
+        assert copies(base) == set()
+        assert (Tray.REQUESTS, "a") not in base.files
+
+    play(test, base=base, outcomes=ours, dialect=Dialect.HEAD)
+
+
+def test_a_later_attempt_is_published_whatever_stands_there() -> None:
+    """A peer may have missed what stands there, and looks again if it comes anew."""
+    base = RacedBase()
+
+    async def test(it: Desk) -> None:
+        await it.submit(request("a"))
+        (dossier,) = await it.over("a")
+        assert dossier.state is State.GAVE_UP
+        assert len(base.stood) == len(set(base.stood)) == 3
+
+    play(test, base=base, terms=ClientTerms(dialect=Dialect.HEAD, attempt_seconds=5.0))
+
+
+class CrossedBase(PaperBase):
+    """A script submits another request at one of our trips. Its peer may answer that at once; and the script may read
+    and delete the answer."""
+
+    def __init__(self, at: str, then: str) -> None:
+        super().__init__()
+        self.at = at
+        self.then = then
+        self.published: list[str] = []
+
+    async def _trip(self, what: str, *, writes: bool = False) -> None:
+        if what.startswith(self.at):
+            self.at = "never"
+            put_with_copy(self, OTHER)
+            if self.then != "stands":
+                self.foreign_drop(Tray.REQUESTS, "a")
+            if self.then == "is answered":
+                self.foreign_put(Tray.RESPONSES, "a", write_response("a", DONE, (Dialect.HEAD,)))
+        await super()._trip(what, writes=writes)
+
+    async def publish(self, requests: Mapping[str, bytes], first: Collection[str] = ()) -> Mapping[str, EntryStuck]:
+        stuck = await super().publish(requests, first)
+        self.published += [id for id in requests if id not in stuck]  # noqa: A001
+        return stuck
+
+
+OTHER = request("a", params={"n": 2}, submitter="script")
+MADE_WAY = "another request of this id was posted at the same time, and made way for this one."
+
+
+@pytest.mark.parametrize("then", ["stands", "is answered", "is answered and tidied up"])
+@pytest.mark.parametrize("waits", [True, False])
+@pytest.mark.parametrize("at", ["publish a", "read submitted a"])
+def test_what_was_posted_makes_way_for_another_request_of_its_id_that_a_script_has_submitted(
+    at: str, waits: bool, then: str
+) -> None:
+    """Nobody could tell which of the two an answer is to. What waits in the line is not published meanwhile."""
+    base = CrossedBase("never" if waits else at, then)
+
+    async def test(it: Desk) -> None:
+        if waits:
+            base.at = at
+            later = EPOCH + trio.current_time() + 5.0
+            handled = await it.submit(request("a", params={"n": 1}, not_before=later))
+        else:
+            handled = await it.submit(request("a", params={"n": 1}))
+        assert handled.ids == ("a",)
+        (dossier,) = await it.over("a")
+        if dossier.made_way:
+            assert (dossier.shown, dossier.begun) == ("cancelled", 0)
+            assert "submit it again under another id" in " ".join(dossier.notes)
+        await trio.sleep(SETTLED_SECONDS)
+        (dossier,) = await it.over("a")
+        assert (dossier.state, dossier.fingerprint) == (State.SUCCESS, OTHER.fingerprint)
+        assert [note for note in dossier.notes if MADE_WAY in note]
+        assert (dossier.begun, base.published) == (1, [])
+        assert copies(base) == set()
+
+    play(test, base=base, outcomes=in_turn(DONE), dialect=Dialect.HEAD)
+
+
+def test_what_was_posted_makes_way_for_what_an_old_script_has_dropped_while_it_waited() -> None:
+    """That leaves no copy, and stands there until its peer answers."""
+    base, runs = PaperBase(), Counter[bytes]()
+    began = 0.0
+
+    def answer(id: str) -> Outcome | None:  # noqa: A002
+        if trio.current_time() < began + 10.0:
+            return None
+        runs[base.files[Tray.REQUESTS, id][1]] += 1
+        return DONE
+
+    async def test(it: Desk) -> None:
+        nonlocal began
+        await it.ready()
+        began = trio.current_time()
+        await it.submit(request("a", params={"n": 1}, not_before=EPOCH + began + 5.0))
+        put(base, OTHER)
+        await trio.sleep(20.0)
+        (dossier,) = await it.over("a")
+        assert (dossier.state, dossier.fingerprint) == (State.SUCCESS, OTHER.fingerprint)
+        assert runs == {write_request(OTHER): 1}
+
+    play(test, base=base, outcomes=answer, dialect=Dialect.HEAD)
+
+
+def test_what_was_posted_and_stands_there_goes_on_after_a_crash() -> None:
+    base, may_end = CrossedBase("never", "stands"), False
+
+    async def test(it: Desk) -> None:
+        nonlocal may_end
+        await it.submit(request("a"))
+        await trio.sleep(SETTLED_SECONDS)
+        it.client.kill()
+        await trio.sleep(SETTLED_SECONDS)
+        may_end = True
+        (dossier,) = await it.over("a")
+        assert (dossier.state, dossier.notes, base.published) == (State.SUCCESS, (), ["a"])
+
+    play(test, base=base, outcomes=lambda _: DONE if may_end else None, dialect=Dialect.HEAD)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_post_is_refused_where_another_request_of_its_id_stands_that_nobody_knows_yet(
+    dialect: Dialect, is_known: bool
+) -> None:
+    base = PaperBase()
+    ours = request("a", params={"n": 1})
+
+    async def test(it: Desk) -> None:
+        await it.ready()
+        if is_known:
+            put(base, OTHER)
+            await it.over("a")
+            await trio.sleep(SETTLED_SECONDS)
+            put(base, OTHER)
+        else:
+            base.files[Tray.REQUESTS, "a"] = (Identity(1, 1), write_request(OTHER), 0.0)  # the news of it comes late
+        handled = await it.submit(ours)
+        if is_known:
+            assert handled.ids == ("a",)
+        else:
+            assert handled.ids == ()
+            assert handled.refused == {"a": "another request of this id is in the folder already; take another id"}
+            assert (await it.submit(OTHER)).ids == ("a",)
+
+    play(test, base=base, outcomes=in_turn(DONE), dialect=dialect)

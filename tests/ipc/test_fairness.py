@@ -43,6 +43,11 @@ class Usher:
         deadline = self.waiting[id][1].deadline
         return deadline is not None and deadline <= now
 
+    def latest(self, now: float) -> set[str]:
+        """Those whose deadline passed before that of all others."""
+        late = {each: self.waiting[each][1].deadline or 0.0 for each in self.waiting if self.is_late(each, now)}
+        return {each for each, deadline in late.items() if deadline == min(late.values())}
+
     def firsts(self, now: float) -> set[str]:
         """Of each lane the one that goes first."""
         lanes = defaultdict(list)
@@ -79,9 +84,8 @@ def test_what_is_taken_is_the_first_of_its_lane_and_there_is_something_exactly_w
                 now += 1
             case "take":
                 firsts, taken = usher.firsts(now), queue.take(now)
-                late = {each for each in usher.waiting if usher.is_late(each, now)}
                 # Those with the same deadline are as good as each other.
-                assert taken in firsts | late if firsts else taken is None
+                assert taken in firsts | usher.latest(now) if firsts else taken is None
                 if taken is not None:
                     del usher.waiting[taken]
             case "ask":
@@ -166,3 +170,13 @@ def test_what_comes_and_goes_leaves_nothing_behind() -> None:
         queue.add(f"r{number % 7}", Wishes(priority=number % 5, deadline=2e9))
     held = len(queue._early) + len(queue._deadlines) + sum(map(len, queue._lanes.values()))
     assert held <= 2 * FEW + 20
+
+
+def test_what_is_late_is_told_before_what_is_more_urgent_in_its_lane() -> None:
+    queue = FairQueue()
+    queue.add("second", Wishes(submitter="anna", priority=-1, deadline=2.0))
+    queue.add("first", Wishes(submitter="anna", priority=-2, deadline=1.0))
+    for number in range(20):
+        queue.add(f"more{number}", Wishes(submitter="anna", priority=9))
+    taken = [queue.take(3.0) for _ in range(4)]
+    assert [each for each in taken if each in ("first", "second")] == ["first", "second"]

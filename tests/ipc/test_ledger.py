@@ -276,6 +276,7 @@ async def test_the_metrics_count_states_attempts_and_latencies(autojump_clock: o
     assert values["troupe_ipc_latency_seconds_count",] == 1
     assert values["troupe_ipc_latency_seconds_bucket", "0.1"] == 0
     assert values["troupe_ipc_latency_seconds_bucket", "0.5"] == 1
+    assert values["troupe_ipc_latency_seconds_bucket", "+Inf"] == 1
     assert values["troupe_ipc_base_up",] == 1
 
 
@@ -368,7 +369,9 @@ async def test_an_order_has_to_say_which_requests_it_means(autojump_clock: objec
 
 async def test_what_is_submitted_gets_an_id_and_a_line(autojump_clock: object) -> None:
     async with desk_house() as house:
-        answer = await house.desk.submit(b'{"requests": [{"command": "ping"}, {"command": "setMode", "id": "mine"}]}')
+        body = b'{"requests": [{"command": "ping"}, {"command": "setMode", "id": "mine"}]}'
+        any_taken, answer = await house.desk.submit(body)
+        assert any_taken
         ids = msgspec.json.decode(answer, type=Handled).ids
         assert len(ids) == 2
         assert ids[1] == "mine"

@@ -1,7 +1,7 @@
 """Orders over many requests: requeue, cancel, archive."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 from unittest.mock import Mock
 
@@ -11,7 +11,7 @@ import trio
 from actors.ipc.client_steps import State
 from actors.ipc.dossier import Dossier
 from actors.ipc.errand import ClientTerms
-from actors.ipc.given import Tray
+from actors.ipc.given import EntryStuck, Tray
 from actors.ipc.journal import ClientJournal
 from actors.ipc.orders import MOST_WAITING, DeskOrder, Orders
 from actors.kernel import MailboxFull
@@ -58,8 +58,8 @@ def test_a_requeue_without_end_is_three_attempts_each_time() -> None:
 class AnsweringBase(PaperBase):
     """Where each request is answered as soon as it is published: no server has to be woken for days."""
 
-    async def publish(self, requests: Mapping[str, bytes]) -> Mapping[str, str]:
-        stuck = await super().publish(requests)
+    async def publish(self, requests: Mapping[str, bytes], first: Collection[str] = ()) -> Mapping[str, EntryStuck]:
+        stuck = await super().publish(requests, first)
         for id in requests:  # noqa: A001
             self.foreign_put(Tray.RESPONSES, id, write_response(id, DONE))
         return stuck
@@ -186,6 +186,23 @@ def test_what_is_archived_leaves_the_folder_and_the_journal_and_the_ledger_hears
         assert (await desk.over("r0"))[0].notes == ()
 
     play(test, outcomes=in_turn(DONE))
+
+
+@pytest.mark.parametrize("dialect", [Dialect.SPEC, Dialect.HEAD])
+@pytest.mark.parametrize("wishes", [{}, {"not_before": 4e9}], ids=["under way", "waiting"])
+def test_what_was_cancelled_and_is_archived_has_its_request_there(dialect: Dialect, wishes: dict[str, Any]) -> None:
+    """Its file was taken away when it was cancelled: only the journal has it."""
+
+    async def test(desk: Desk) -> None:
+        what = request("a", params={"n": 1}, **wishes)
+        await desk.submit(what)
+        await trio.sleep(5.0)
+        assert (await desk.cancel(ids=("a",))).ids == ("a",)
+        assert (await desk.archive(ids=("a",))).ids == ("a",)
+        assert await desk.journal.find("a") is None
+        assert desk.base.requests_archived == {"a": write_request(what)}
+
+    play(test, outcomes=in_turn(None), dialect=dialect)
 
 
 def test_retention_archives_what_has_ended_so_many_days_ago_and_nothing_by_itself() -> None:

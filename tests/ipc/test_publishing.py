@@ -1,12 +1,12 @@
 """Groups of requests on a disk that has room for some of them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, cast
 
 import pytest
 import trio
 
-from actors.ipc.given import BaseFull
+from actors.ipc.given import BaseFull, EntryStuck
 from actors.ipc.publishing import Publishing
 from actors.kernel.testing import run_in_virtual_time
 
@@ -18,7 +18,7 @@ class SmallDisk:
         self.trips = 0
         self.largest = 1 << 20
 
-    async def publish(self, requests: Mapping[str, bytes]) -> Mapping[str, str]:
+    async def publish(self, requests: Mapping[str, bytes], first: Collection[str] = ()) -> Mapping[str, EntryStuck]:
         await trio.lowlevel.checkpoint()
         self.trips += 1
         if len(requests) > self.room or max(map(len, requests.values())) > self.largest:

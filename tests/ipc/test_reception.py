@@ -1,17 +1,20 @@
 """Where the server end's reception puts a request that it has read, and how much of it is kept until its turn."""
 
-from itertools import product
+from collections.abc import Iterator
+from itertools import pairwise, product
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from actors.ipc.command import Settlement
 from actors.ipc.given import Asked, BothFiles
-from actors.ipc.reception import FRESH, FRESH_BYTES, Reception
+from actors.ipc.reception import APART_SECONDS, FRESH, FRESH_BYTES, SHARE, Reception
 from actors.ipc.steps import Answer, Identity, Seen, Spoiled, Torn
-from codec.ipc import Request, Success
-from codec.ipc.folder import Unreadable
+from codec.ipc import Dialect, Request, Success
+from codec.ipc.folder import Tray, Unreadable
 
 REQUEST = Request(id="a", command="ping")
 BROKEN, OTHER = b"b" * 32, b"o" * 32
@@ -135,3 +138,41 @@ async def test_so_many_are_kept_until_their_turn_and_none_that_is_large(sizes: l
     small = [files[id] for id, size in zip(files, sizes, strict=True) if size <= FRESH_BYTES]  # noqa: A001
     assert [each for each in found if each is not None] == small[:FRESH]
     assert len(small[:FRESH]) == kept
+
+
+class Listed(PaperMeans):
+    """A folder without files, whose names take a while to be read."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__({}, set())
+        self.terms = SimpleNamespace(dialect=Dialect.SPEC)
+        self._seconds = seconds
+        self.began: list[float] = []
+
+    async def ids(self, tray: Tray) -> set[str]:
+        if tray is Tray.REQUESTS:
+            self.began.append(trio.current_time())
+            await trio.sleep(self._seconds)
+        return set()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.in_hand)
+
+
+@pytest.mark.parametrize("seconds", [0.0, APART_SECONDS, 2.0])
+async def test_however_often_it_is_asked_for_a_look_at_all_names_has_a_small_part_of_the_time(
+    seconds: float, autojump_clock: MockClock
+) -> None:
+    means = Listed(seconds)
+    reception = Reception(cast("Any", means), cast("Any", means), *3 * [lambda: None])
+    reception._knows_rows = True
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(reception.look_around)
+        for _ in range(2_000):
+            reception.rescan()
+            await trio.sleep(0.1)
+        nursery.cancel_scope.cancel()
+    apart = seconds + max(APART_SECONDS, SHARE * seconds)
+    gaps = [later - earlier for earlier, later in pairwise(means.began)]
+    assert gaps == pytest.approx([apart] * len(gaps))
+    assert len(gaps) == pytest.approx(200 / apart, abs=1.01)

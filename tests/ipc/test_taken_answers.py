@@ -5,7 +5,7 @@ Both real ends are there, over a folder on paper, and the clock is virtual.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import pytest
@@ -14,13 +14,15 @@ from trio.testing import MockClock
 
 from actors.ipc import vouching
 from actors.ipc.client_steps import State
-from actors.ipc.given import Asked, BothFiles, Tray
+from actors.ipc.errand import GONE_SECONDS
+from actors.ipc.given import Asked, BothFiles, EntryStuck, Tray
 from actors.ipc.handlers import CommandContext, KnownCommand
 from actors.ipc.messages import Vouched
 from actors.ipc.steps import Torn
 from actors.ipc.vouching import Vouching
 from codec.ipc import Dialect, Request, Success, read_request
 from tests.ipc.both_kit import BothEnds, both_ends
+from tests.ipc.client_kit import Desk, play, request
 from tests.ipc.paper import PaperBase
 from tests.ipc.server_kit import asked, state_directory
 
@@ -123,6 +125,66 @@ async def test_a_request_that_is_taken_away_unanswered_is_asked_for_anew(autojum
             await trio.sleep(1.0)
             assert (await ends.over("r")).state is State.SUCCESS
             assert runs["r"] == 2
+
+
+class HastyScript(PaperBase):
+    """It reads its answer, and takes both files away, just after the client end has looked for the first time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.published: list[str] = []
+        self.looked = trio.Event()
+        self.hastes = True
+
+    async def look(self, id: str) -> BothFiles:  # noqa: A002 - as in the contract
+        found = await super().look(id)
+        if self.hastes:
+            self.foreign_drop(Tray.REQUESTS, id)
+        self.looked.set()
+        return found
+
+    async def publish(self, requests: Mapping[str, bytes], first: Collection[str] = ()) -> Mapping[str, EntryStuck]:
+        self.published += requests
+        return await super().publish(requests, first)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.1, 0.2, 1.0])
+@pytest.mark.parametrize("dialect", [Dialect.SPEC, Dialect.HEAD])
+def test_what_has_stood_and_is_gone_is_not_run_again_before_the_server_end_could_say_so(
+    dialect: Dialect, seconds: float
+) -> None:
+    """One that nobody answered in that time is."""
+    base = HastyScript()
+
+    async def test(it: Desk) -> None:
+        base.foreign_put(Tray.REQUESTS, "a", asked("a", "ping"))
+        await base.looked.wait()
+        await trio.sleep(seconds)
+        it.client.tell(told("a"))
+        (dossier,) = await it.over("a")
+        assert (dossier.state, dossier.begun) == (State.SUCCESS, 1)
+        assert base.published == ([] if seconds < GONE_SECONDS else ["a"])
+
+    play(test, base=base, dialect=dialect)
+
+
+@pytest.mark.parametrize("dialect", [Dialect.SPEC, Dialect.HEAD])
+def test_so_it_is_if_it_was_seen_after_a_crash_alone(dialect: Dialect) -> None:
+    base = HastyScript()
+    base.hastes = False
+
+    async def test(it: Desk) -> None:
+        await it.submit(request("a"))
+        await trio.sleep(5.0)
+        it.client.kill()
+        await trio.sleep(5.0)
+        base.foreign_drop(Tray.REQUESTS, "a")
+        await trio.sleep(0.1)
+        it.client.tell(told("a"))
+        (dossier,) = await it.over("a")
+        assert (dossier.state, dossier.begun, base.published) == (State.SUCCESS, 1, ["a"])
+
+    play(test, base=base, dialect=dialect)
 
 
 # -- what is kept

@@ -4,8 +4,9 @@ Files are first gathered in archive/.staging/DAY~ID~TRAYS/, one rename each, and
 its day. TRAYS says which files there were. So a kill in between is seen at the next opening, and the rest follows: a
 request is wholly in the rooms or wholly in the archive.
 
-A HEAD peer has removed the request that it has answered. Where the journal has it, it is written beside its answer, as
-the last step: a kill before that leaves an archived answer without its request.
+A HEAD peer has removed the request that it has answered, and one that was cancelled stands nowhere. Where the journal
+has it, it is written there as the last step: a kill before that leaves an archived answer without its request, or an
+empty folder; and the order is given again.
 
 A script that submits a new request under an id that was being put away when we were killed loses nothing: its file is
 not among those that were gathered, and then the rest stays as well.
@@ -68,7 +69,7 @@ def put_away(
     try:
         for id in ids:  # noqa: A001 - as in the contract
             standing = [tray for tray in trays if _stands(file_of(id), room(tray))]
-            if not standing:
+            if not standing and id not in asked:
                 continue
             stage = f"{day}~{id}~{'.'.join(_INITIALS[tray] for tray in standing)}"
             with suppress(FileExistsError):

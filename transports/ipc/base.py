@@ -41,6 +41,7 @@ from codec.ipc.folder import (
     WritingFails,
     WritingWorks,
 )
+from transports.folder.alone import alone
 from transports.ipc import writing
 from transports.ipc.archiving import ArchiveBlocked
 from transports.ipc.claims import CLIENT, SERVER, stopped_server
@@ -48,10 +49,8 @@ from transports.ipc.ferry import Ferry, NotShort
 from transports.ipc.processes import Census
 from transports.ipc.reading import AT_ONCE, RoomListing, RoomReader, Ways
 from transports.ipc.site import OpenedBase, Site, in_words
-from transports.ipc.writing import SET_ASIDE, SHORT, RoomWriter, WriteJob
+from transports.ipc.writing import LARGEST, SET_ASIDE, SHORT, RoomWriter, WriteJob
 
-LARGEST = 16 << 20
-"""Bytes of a document that is read."""
 PATIENCE = 30.0
 """Seconds to wait for the disk."""
 MISSED_SECONDS = 30.0
@@ -316,13 +315,13 @@ class FolderBase:
 
     # -- writing
 
-    async def publish(self, requests: Mapping[str, bytes]) -> Mapping[str, str]:
-        stuck: dict[str, str] = {}
+    async def publish(self, requests: Mapping[str, bytes], first: Collection[str] = ()) -> Mapping[str, EntryStuck]:
+        stuck: dict[str, EntryStuck] = {}
         for some in _groups(requests):
             try:
-                stuck |= await self._write(writing.publishing(some))
+                stuck |= await self._write(writing.publishing(some, some.keys() & first))
             except EntryStuck as each:
-                stuck |= dict.fromkeys(some, str(each))
+                stuck |= {id: EntryStuck(str(each)) for id in some}  # noqa: A001 - as in the contract
         return stuck
 
     async def answer(self, id: str, data: bytes) -> None:  # noqa: A002
@@ -339,8 +338,19 @@ class FolderBase:
         was: bool = await self._write(writing.withdrawing(id))
         return was
 
-    async def forget(self, copies: Mapping[str, bytes]) -> None:
-        await self._write(writing.forgetting(copies))
+    async def forget(self, copies: Mapping[str, bytes], place: Tray = Tray.SUBMITTED) -> None:
+        await self._write(writing.forgetting(copies, place))
+
+    async def cancelled(self) -> frozenset[str]:
+        def wait(_: RoomReader, opened: OpenedBase) -> None:
+            with alone(opened.room(Tray.SUBMITTED)):
+                pass
+
+        await self.visit(wait)
+        ids = await self.ids(Tray.CANCELLED)
+        if ids:
+            await self._write(writing.forgetting_cancelled(ids))
+        return ids
 
     async def write(self, place: Tray, id: str, data: bytes) -> None:  # noqa: A002
         await self._write(writing.writing(place, id, data))

@@ -14,7 +14,8 @@ from codec.ipc.report import Papers
 from transports.folder.rooted import FileEntry, Rooted
 
 MOST_BYTES = 64 * 1024 * 1024
-_ROOMS = ("requests", "responses", "failed")
+_ROOMS = ("requests", "submitted", "responses", "failed")
+"""A peer of the HEAD dialect takes a request away; until a server has noted it, its copy stands in submitted/."""
 _EVALUATIONS, _ARCHIVE = "eval", "archive"
 
 
@@ -30,7 +31,7 @@ class OfflineBase:
         return self._rooted.root
 
     def ids(self) -> Collection[str]:
-        """Of all requests that have a file in the rooms of the contract."""
+        """Of all requests that have a file."""
         found = set[str]()
         for room in _ROOMS:
             self._entries[room] = self._rooted.entries((room,))
@@ -39,8 +40,10 @@ class OfflineBase:
 
     def papers(self, id: str) -> Papers:  # noqa: A002 - as in the contract
         name = file_of(id)
-        asked, answered = (self._entries.get(room, {}).get(name) for room in ("requests", "responses"))
-        request, response, failed = (self._read((room, name)) for room in _ROOMS)
+        asked, copied, answered, _ = (self._entries.get(room, {}).get(name) for room in _ROOMS)
+        request, copy, response, failed = (self._read((room, name)) for room in _ROOMS)
+        if request is None:
+            request, asked = copy, copied
         return Papers(
             request=request,
             response=response,

@@ -8,8 +8,9 @@ POST /requests     submits requests             POST /requeue /cancel /archive /
 WS   /live         see codec/ipc/desk.py
 
 A wrong order is answered with a sentence and 400, too much at once with 413, and an order that nobody is there to carry
-out with 503; so is a request that this server does not know, if another one has the desk. A page of another server may
-neither read nor order anything: the door checks Host and Origin.
+out with 503; so is a request that this server does not know, if another one has the desk. Requests of which none is
+taken are answered with the reason for each, and 409. A page of another server may neither read nor order anything: the
+door checks Host and Origin.
 """
 
 from collections.abc import Mapping
@@ -47,7 +48,7 @@ class IpcDesk(Protocol):
     async def totals(self) -> bytes: ...
     async def metrics(self) -> bytes: ...
     async def health(self) -> tuple[bool, bytes]: ...
-    async def submit(self, body: bytes) -> bytes: ...
+    async def submit(self, body: bytes) -> tuple[bool, bytes]: ...
     async def order(self, what: str, body: bytes) -> bytes: ...
     async def editor(self, body: bytes) -> bytes: ...
     def view(self, wire: WebSocket) -> AbstractAsyncContextManager[DeskSeat]: ...
@@ -85,7 +86,8 @@ def ipc_application(desk: IpcDesk, web: Traversable) -> Application:
 
     @app.post("/requests")
     async def submit() -> Response:
-        return _json(await desk.submit(await whole_body()))
+        any_taken, answer = await desk.submit(await whole_body())
+        return fresh(answer, TYPES[".json"], 200 if any_taken else 409)
 
     @app.post("/requeue", endpoint="requeue")
     @app.post("/cancel", endpoint="cancel")

@@ -2,6 +2,7 @@
 
     requests/ responses/ failed/ eval/     as in the contract
     submitted/                             copies of requests that may be taken away before the client end has seen them
+    cancelled/                             requests that were cancelled while no client end was at work
     quarantine/                            what may not stay in those (quarantine.py)
     archive/DAY/ID/                        what is over and has been put away (archiving.py)
     state/                                 which server and which client work here (claims.py)

@@ -13,8 +13,8 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -22,9 +22,21 @@ from typing import Any
 import structlog
 from msgspec import Struct, field
 
-from codec.ipc import file_of
-from codec.ipc.folder import DRAFTS, ROOMS, BaseFull, BaseGone, BaseUnwritable, EntryStuck, Identity, Occupied, Tray
+from codec.ipc import BadRequest, Request, file_of, read_request
+from codec.ipc.folder import (
+    DRAFTS,
+    ROOMS,
+    BaseFull,
+    BaseGone,
+    BaseUnwritable,
+    EntryStuck,
+    Identity,
+    IdOfAnother,
+    Occupied,
+    Tray,
+)
 from codec.ipc.ids import is_id
+from transports.folder.alone import alone
 from transports.folder.drafts import discard, rename_new, together, write_drafts
 from transports.ipc.archiving import ARCHIVED, ArchiveBlocked, put_away
 from transports.ipc.reading import identity_of, why_not_plain
@@ -34,6 +46,8 @@ from transports.ipc.withheld import ALL_ALIKE
 FULL = (errno.ENOSPC, errno.EDQUOT)
 OF_ALL = frozenset({*FULL, errno.EROFS, *ALL_ALIKE})
 """The errors that any other change would have met as well."""
+LARGEST = 16 << 20
+"""Bytes of a file that is read."""
 SHORT = 64 << 10
 """Bytes that are written, or read, in a fraction of a millisecond where no device is waited for."""
 SET_ASIDE = frozenset({Tray.QUARANTINE.value, DRAFTS})
@@ -134,25 +148,38 @@ class RoomWriter:
 # -- the jobs
 
 
-def publishing(requests: Mapping[str, bytes]) -> WriteJob:
-    """Its result are those that could not be put there, and why. If that is none, it is raised."""
+def publishing(requests: Mapping[str, bytes], first: Collection[str] = ()) -> WriteJob:
+    """Its result are those that could not be put there, and why. If that is all of them, one reason is raised.
 
-    def act(trip: Trip, drafts: Sequence[str]) -> dict[str, str]:
+    `first`: of these, scripts may be submitting the same requests now, or others of their ids. They take turns with us,
+    and what they have put there stays as it is, or was taken by a peer."""
+
+    def act(trip: Trip, drafts: Sequence[str]) -> dict[str, EntryStuck]:
         stuck: dict[str, OSError] = {}
-        for id, draft in zip(requests, drafts, strict=True):  # noqa: A001 - as in the contract
-            try:
-                _put(trip, Tray.REQUESTS, file_of(id), draft)
-            except OSError as error:
-                if error.errno in OF_ALL:
-                    raise
-                discard(trip.base.drafts, [draft])
-                stuck[id] = error
+        taken: dict[str, EntryStuck] = {}
+        with alone(trip.base.room(Tray.SUBMITTED)) if first else nullcontext():
+            for id, draft in zip(requests, drafts, strict=True):  # noqa: A001 - as in the contract
+                submitted = _submitted(trip, id) if id in first else None
+                if submitted is not None:
+                    discard(trip.base.drafts, [draft])
+                    if not submitted.asks_the_same(read_request(requests[id], id)):
+                        taken[id] = IdOfAnother(f"another request {id} was submitted at the same time")
+                    continue
+                try:
+                    _put(trip, Tray.REQUESTS, file_of(id), draft)
+                except OSError as error:
+                    if error.errno in OF_ALL:
+                        raise
+                    discard(trip.base.drafts, [draft])
+                    stuck[id] = error
         if stuck and len(stuck) == len(requests):
             raise next(iter(stuck.values()))
-        return {id: f"requests/{file_of(id)} cannot be written: {in_words(why)}" for id, why in stuck.items()}  # noqa: A001
+        for id, why in stuck.items():  # noqa: A001
+            taken[id] = EntryStuck(f"requests/{file_of(id)} cannot be written: {in_words(why)}")
+        return taken
 
-    rooms = SET_ASIDE | {Tray.REQUESTS.value}
-    return WriteJob(list(requests.values()), act, of_one=len(requests) == 1, rooms=rooms)
+    rooms = SET_ASIDE | {Tray.REQUESTS.value, *([Tray.SUBMITTED.value] if first else [])}
+    return WriteJob(list(requests.values()), act, of_one=len(requests) == 1 and not first, rooms=rooms)
 
 
 def answering(id: str, data: bytes) -> WriteJob:  # noqa: A002
@@ -203,24 +230,45 @@ def withdrawing(id: str) -> WriteJob:  # noqa: A002
     return WriteJob([], lambda trip, _: _deleted(trip, Tray.REQUESTS, file_of(id)))
 
 
-def forgetting(copies: Mapping[str, bytes]) -> WriteJob:
-    """Those in submitted/ that still are what they were. A newer one stands in requests/ as well, unless it was taken
-    from there already."""
+def forgetting(copies: Mapping[str, bytes], tray: Tray = Tray.SUBMITTED) -> WriteJob:
+    """Those in submitted/, or cancelled/, that still are what they were. A newer copy stands in requests/ as well,
+    unless it was taken from there already."""
 
     def act(trip: Trip, _: Sequence[str]) -> None:
-        room = trip.base.room(Tray.SUBMITTED)
+        room = trip.base.room(tray)
         for id, data in copies.items():  # noqa: A001
-            try:
+            with _stays_if_stuck():
                 if _content(room, file_of(id), len(data) + 1) == data:
                     os.unlink(file_of(id), dir_fd=room)
                     trip.touched.add(room)
-            except FileNotFoundError:
-                pass
-            except OSError as error:  # it stays, and is asked for again
-                if error.errno in OF_ALL:
-                    raise
 
-    return WriteJob([], act, of_one=len(copies) == 1, rooms=frozenset({Tray.SUBMITTED.value}))
+    return WriteJob([], act, of_one=len(copies) == 1, rooms=frozenset({tray.value}))
+
+
+def forgetting_cancelled(ids: Collection[str]) -> WriteJob:
+    """The copies of what was cancelled: those that are the very files in cancelled/. Others are newer requests'."""
+
+    def act(trip: Trip, _: Sequence[str]) -> None:
+        copies, notes = trip.base.room(Tray.SUBMITTED), trip.base.room(Tray.CANCELLED)
+        for name in map(file_of, ids):
+            with _stays_if_stuck():
+                if os.path.samestat(os.lstat(name, dir_fd=copies), os.lstat(name, dir_fd=notes)):
+                    os.unlink(name, dir_fd=copies)
+                    trip.touched.add(copies)
+
+    return WriteJob([], act, of_one=False, rooms=frozenset({Tray.SUBMITTED.value, Tray.CANCELLED.value}))
+
+
+@contextmanager
+def _stays_if_stuck() -> Iterator[None]:
+    """What cannot be deleted now is asked for again."""
+    try:
+        yield
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        if error.errno in OF_ALL:
+            raise
 
 
 def archiving(
@@ -255,6 +303,17 @@ def trying(size: int = 1) -> WriteJob:
 
 
 # -- their steps
+
+
+def _submitted(trip: Trip, id: str) -> Request | None:  # noqa: A002
+    """By a script: what stands there, or else its copy, which stays when a peer has taken the request."""
+    for tray in (Tray.REQUESTS, Tray.SUBMITTED):
+        room = trip.base.room(tray)
+        with suppress(OSError, BadRequest):
+            submitted = read_request(_content(room, file_of(id), LARGEST), id)
+            trip.touched.add(room)
+            return submitted
+    return None
 
 
 def _may_be_changed(room: int) -> bool:

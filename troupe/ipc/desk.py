@@ -78,8 +78,9 @@ class Desk(AnyDesk):
     # -- beyond submitting and waiting
 
     async def cancel(self, ids: Sequence[str]) -> list[str]:
-        """Those that were cancelled. Without a server, a request is taken away before anybody has answered it. Raises
-        NoServer if a client end is at work that cannot be asked: it would publish the request again."""
+        """Those that were cancelled. Without a server, a request is taken away before anybody has answered it, and the
+        server that comes next is told. Raises NoServer if a client end is at work that cannot be asked: it would
+        publish the request again."""
         cancelled = await self._in_thread(partial(self._cancelled, list(ids)))
         self._arrivals.stir(cancelled)
         return cancelled
@@ -167,7 +168,7 @@ class Desk(AnyDesk):
 
     def _no_such(self, id: str) -> NoSuchRequest:  # noqa: A002
         return NoSuchRequest(
-            f"There is no request {id} in {self.base}, nor in its archive. Submit it, or correct the id"
+            f"There is no request {id} in {self.base}, nor an answer to it in its archive. Submit it, or correct the id"
         )
 
     def _is_unknown(self, id: str) -> bool:  # noqa: A002
@@ -206,6 +207,8 @@ class Desk(AnyDesk):
 
     def _result(self, id: str) -> Result | None:  # noqa: A002
         sight = self.folder.look(id)
+        if sight.is_cancelled:
+            return Result(id, ok=False, error=CANCELLED, cancelled=True)
         if sight.is_gone:
             if id in self._withdrawn:
                 return Result(id, ok=False, error=CANCELLED, cancelled=True)
@@ -252,8 +255,9 @@ class Desk(AnyDesk):
         return None if detail is None or self._is_asked_again(detail) else detail
 
     def _is_asked_again(self, detail: RequestDetail) -> bool:
-        """It was cancelled, which takes its file away, and submitted once more: the server has yet to see that."""
-        return detail.fact.state == "cancelled" and self.folder.has_request(detail.fact.id)
+        """It was cancelled, which takes its file away, and submitted once more: the server has yet to see that. Or what
+        it tells of has made way for this one."""
+        return detail.made_way or (detail.fact.state == "cancelled" and self.folder.has_request(detail.fact.id))
 
     def _will_be_known(self, id: str) -> bool:  # noqa: A002
         """The client end has yet to journal it: it stands in the folder, and the server does not know it."""
@@ -327,7 +331,7 @@ class Desk(AnyDesk):
                 raise
         for each in ids:
             sight = self.folder.look(each)
-            if sight.outcome is None and not sight.is_gone and self.folder.withdraw(each):
+            if sight.outcome is None and not sight.is_cancelled and self.folder.withdraw(each):
                 self._withdrawn[each] = None
                 cancelled.append(each)
         _forget_oldest(self._withdrawn, MOST_WITHDRAWN)

@@ -7,6 +7,7 @@
     archive/DAY/ID/      where both are, once the request has been put away
     submitted/ID.json    a copy of the request, until the server's client end has it in its journal: an editor of the
                          HEAD dialect takes requests away, also while that server is not running
+    cancelled/ID.json    the request, if it was cancelled while no client end was at work (withdrawing.py)
     state/*.lock         who is at the desk
 
 Requests that come together are synced together, and each gets its name only when it is whole, never over another one.
@@ -36,20 +37,22 @@ from codec.ipc import (
     read_response,
 )
 from codec.ipc.folder import DRAFTS, MARKS, ROOMS, STATE
+from transports.folder.alone import STOPPED_SECONDS, alone
 from transports.folder.drafts import NO_LINKS, discard, rename_new, sweep, write_drafts
 from transports.folder.memory import lies_in_memory
 from transports.folder.owned import NotOurs
 from transports.folder.rooted import NotPlain, Rooted
 from transports.folder.waitless import is_local
 from troupe.ipc.attendance import Attendance, attendance, dialect, holder
-from troupe.ipc.troubles import DeskError
+from troupe.ipc.troubles import DeskError, NoServer
 from troupe.ipc.visits import FolderVisit, TakesLonger, whole
+from troupe.ipc.withdrawing import forget_copy, give_back, withdraw
 
 SHORT = 64 << 10
 """Bytes that are read, or written, in a fraction of a millisecond where no device is waited for."""
-REQUESTS, SUBMITTED, RESPONSES, FAILED, ARCHIVE = "requests", "submitted", "responses", "failed", "archive"
+REQUESTS, SUBMITTED, CANCELLED = "requests", "submitted", "cancelled"
+RESPONSES, FAILED, ARCHIVE = "responses", "failed", "archive"
 TORN_SECONDS, TORN_STEP = 1.0, 0.02
-STOPPED_SECONDS, LOCK_STEP = 1.0, 0.002
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,8 @@ class Sight:
     """There is no file of it."""
     is_copy: bool = False
     """It has failed, and perhaps not for the last time: it is a copy of an editor's answer."""
+    is_cancelled: bool = False
+    """While no client end was at work."""
     is_put_away: bool = False
     """It is in the archive. There may be a newer request of its id, whose files are not there at the moment."""
 
@@ -99,7 +104,7 @@ class DeskFolder:
         """Makes what is missing. Raises DeskError."""
         devices = set()
         try:
-            for room in (REQUESTS, SUBMITTED, RESPONSES, FAILED, DRAFTS):
+            for room in (REQUESTS, SUBMITTED, CANCELLED, RESPONSES, FAILED, DRAFTS):
                 with self._rooted.folder((room,), create=True) as here:
                     devices.add(os.fstat(here).st_dev)
                     if room == DRAFTS:
@@ -143,7 +148,7 @@ class DeskFolder:
             written = write_drafts(drafts, list(new.values()))
             unnamed = dict(zip(new, written, strict=True))
             try:
-                with _alone(copies, waits):  # else an editor might take the other's request between our look and link
+                with _by_turns(copies, waits):  # or an editor takes the other's request between our look and link
                     for id, draft in zip(new, written, strict=True):  # noqa: A001 - as in the contract
                         if copies is not None and is_known(names[id]):
                             known.add(id)
@@ -179,18 +184,31 @@ class DeskFolder:
             time.sleep(TORN_STEP)
 
     def withdraw(self, id: str) -> bool:  # noqa: A002
+        """Cancels it, and notes that for the client end that comes next; whether it stood there, and was not answered.
+        Raises NoServer if a client end has come."""
         try:
-            with self._rooted.folder((REQUESTS,)) as here:
-                os.unlink(file_of(id), dir_fd=here)
-                os.fsync(here)
-            with suppress(FileNotFoundError), self._rooted.folder((SUBMITTED,)) as copies:
-                os.unlink(file_of(id), dir_fd=copies)
-                os.fsync(copies)
-        except FileNotFoundError:
-            return False
+            self.make()
+            with self._visit() as visit:
+                there, copies, notes = map(visit.room, (REQUESTS, SUBMITTED, CANCELLED))
+                with alone(copies):
+                    if self.present().client:
+                        raise NoServer(f"A server has just come to {self.base}; cancel it once more")
+                    if not withdraw(file_of(id), there, notes):
+                        return False
+                    is_answered = self._is_answered(visit, id)
+                    if is_answered:
+                        give_back(file_of(id), there, notes)
+                    else:
+                        forget_copy(file_of(id), copies, notes)
+                    for room in (notes, there, copies):  # it is nowhere gone before it is there
+                        os.fsync(room)
+                    return not is_answered
         except OSError as error:
             raise self._trouble(error) from None
-        return True
+
+    def _is_answered(self, visit: FolderVisit, id: str) -> bool:  # noqa: A002
+        answer = self._outcome(visit, RESPONSES, file_of(id), id, None)
+        return answer is not None and isinstance(answer.outcome, Success)
 
     # -- what became of them
 
@@ -212,22 +230,34 @@ class DeskFolder:
                 seen = self._seen(visit, id, file_of(id), SHORT)
         except BlockingIOError:
             raise TakesLonger from None
-        if seen is None:
+        if seen is None or seen.is_cancelled:
             raise TakesLonger
         return seen
 
     def _seen(self, visit: FolderVisit, id: str, name: str, short: int | None = None) -> Sight | None:  # noqa: A002
         """None: it has no request, and no error stands there."""
         answer = self._outcome(visit, RESPONSES, name, id, short)
+        asked = self._when(visit, REQUESTS, name)
+        if asked is None and self._was_cancelled(visit, name):  # what has come since is no answer to anybody
+            return Sight(None, is_cancelled=True)
         if answer is not None and isinstance(answer.outcome, Success):
-            return Sight(answer.outcome, answer.at, self._when(visit, REQUESTS, name))
+            return Sight(answer.outcome, answer.at, asked)
         record = self._outcome(visit, FAILED, name, id, short)
         if record is not None and isinstance(record.outcome, Failure):
             is_copy = record.dialect is Dialect.HEAD and not record.outcome.permanent
-            return Sight(record.outcome, record.at, self._when(visit, REQUESTS, name), is_copy=is_copy)
+            return Sight(record.outcome, record.at, asked, is_copy=is_copy)
         if answer is not None and isinstance(answer.outcome, Failure):
             return Sight(None, error=answer.outcome)
-        return None if self._when(visit, REQUESTS, name) is None else Sight(None)
+        return None if asked is None else Sight(None)
+
+    def _was_cancelled(self, visit: FolderVisit, name: str) -> bool:
+        """It has no request any more."""
+        with self._nothing_is_no_trouble():
+            note = visit.stat(CANCELLED, name)
+            with self._nothing_is_no_trouble():
+                return os.path.samestat(visit.stat(SUBMITTED, name), note)
+            return True
+        return False
 
     def has_request(self, id: str) -> bool:  # noqa: A002
         return self._exists((REQUESTS, file_of(id)))
@@ -247,9 +277,11 @@ class DeskFolder:
             return _dialect(visit) is not Dialect.HEAD
 
     def counts(self) -> tuple[int, int, int]:
-        """Requests; those of them that have an answer; those of them that failed. A HEAD editor takes a request away
-        when it has answered it."""
-        requests, answered, failed = map(self._names, (REQUESTS, RESPONSES, FAILED))
+        """Requests; those of them that have an answer; those of them that failed, perhaps not for the last time if
+        names do not tell. A HEAD editor takes a request away when it has answered it, and a script may have taken the
+        answer away since: then there is the copy."""
+        requests, copies, answered, failed = map(self._names, (REQUESTS, SUBMITTED, RESPONSES, FAILED))
+        answered |= copies - requests
         return len(requests | answered | failed), len(answered - failed), len(failed)
 
     def _put_away(self, id: str) -> Sight | None:  # noqa: A002
@@ -379,28 +411,15 @@ def _named(draft: str | OSError, name: str, drafts: int, there: int, copies: int
 
 
 @contextmanager
-def _alone(copies: int | None, waits: bool) -> Iterator[None]:
-    """No other process submits meanwhile. One that was stopped there is waited for only so long; without `waits`, for
-    none: raises TakesLonger."""
-    if copies is not None:
-        import fcntl  # not on Windows
-
-        until = time.monotonic() + STOPPED_SECONDS
-        with suppress(OSError):  # not every file system has locks
-            while time.monotonic() < until:
-                try:
-                    fcntl.flock(copies, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    if not waits:
-                        raise TakesLonger from None
-                    time.sleep(LOCK_STEP)
-    try:
+def _by_turns(copies: int | None, waits: bool) -> Iterator[None]:
+    """No other process submits meanwhile. Without `waits`, for none is waited: raises TakesLonger."""
+    if copies is None:
         yield
-    finally:
-        if copies is not None:
-            with suppress(OSError):
-                fcntl.flock(copies, fcntl.LOCK_UN)
+        return
+    with alone(copies, STOPPED_SECONDS if waits else 0.0) as is_alone:
+        if not is_alone and not waits:
+            raise TakesLonger
+        yield
 
 
 def _left_as_copy(draft: str, name: str, drafts: int, there: int, copies: int) -> None:

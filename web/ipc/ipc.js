@@ -79,8 +79,8 @@ socket.addEventListener("message", (/** @type {CustomEvent<Desk.Message>} */ { d
   }
   draw();
 });
-socket.addEventListener("state", () => (bar.connection = socket.state));
-bar.connection = socket.state;
+socket.addEventListener("state", () => (bar.connection = socket.condition));
+bar.connection = socket.condition;
 $("house-banner").socket = socket;
 
 // --- drawing

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from codec.ipc import Failure
 from codec.ipc.desk import DeskTotals
+from program import streams
 from program.clerk import ServerAway
 from program.commands import ipc_status
 from program.commands.ipc_status import EVERY, MOST_AWAY, show_status, watch
+from program.ending import EndedBySignal
 from program.ipc_arguments import ShowStatus, WatchDesk
 from program.trouble import Trouble
 
@@ -101,6 +103,35 @@ def test_status_says_why_no_server_could_be_asked_and_not_that_there_is_none(bas
     out, err = io.StringIO(), io.StringIO()
     assert show_status(ShowStatus(None, json=False), clerk, out, err) == 0
     assert err.getvalue() == f"troupe: {why.rstrip('.')}. This is from the names of the files\n"
+
+
+@pytest.mark.parametrize("failed", [0, 1])
+@pytest.mark.parametrize("names_tell", [True, False])
+def test_where_names_do_not_tell_a_failure_is_not_said_to_be_the_last(
+    base: Path, monkeypatch: pytest.MonkeyPatch, names_tell: bool, failed: int
+) -> None:
+    def totals() -> Any:
+        raise ServerAway("No server is running there")
+
+    clerk: Any = SimpleNamespace(
+        base=base, totals=totals, counts=lambda: (3, 2, failed), names_tell=lambda: names_tell
+    )
+    out, err = io.StringIO(), io.StringIO()
+    assert show_status(ShowStatus(None, json=False), clerk, out, err) == failed
+    said = "only a running server knows whether what has failed is tried again"
+    assert (said in err.getvalue()) is (failed == 1 and not names_tell)
+    if failed:
+        monkeypatch.setattr(ipc_status, "is_terminal", lambda _: True)
+        monkeypatch.setattr(ipc_status, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda _: None))
+        monkeypatch.setattr(streams, "expect_reader", _leave)
+        monkeypatch.setenv("COLUMNS", "300")
+        out = io.StringIO()
+        assert watch(WatchDesk(until_done=False), clerk, out) == 0
+        assert (said in out.getvalue()) is not names_tell
+
+
+def _leave(_out: Any) -> None:
+    raise EndedBySignal(2)
 
 
 @pytest.mark.parametrize(

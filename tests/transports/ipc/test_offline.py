@@ -43,6 +43,23 @@ def test_each_file_of_an_archived_request_is_found_under_its_name(base: Path) ->
     )
 
 
+@pytest.mark.parametrize("stands", [True, False])
+def test_where_a_peer_has_taken_a_request_away_its_copy_counts(base: Path, stands: bool) -> None:
+    (base / "submitted").mkdir()
+    for each in ("a", "only"):
+        (base / "submitted" / f"{each}.json").write_bytes(b"copied")
+        os.utime(base / "submitted" / f"{each}.json", ns=(0, 1_000_000_000))
+    os.utime(base / "requests" / "a.json", ns=(0, 2_000_000_000))
+    os.utime(base / "responses" / "a.json", ns=(0, 3_500_000_000))
+    if not stands:
+        (base / "requests" / "a.json").unlink()
+    files = OfflineBase(base)
+    assert set(files.ids()) == {"a", "b", "only"}
+    asked, seconds = (b"asked", 1.5) if stands else (b"copied", 2.5)
+    assert files.papers("a") == Papers(request=asked, response=b"answered", seconds=seconds)
+    assert files.papers("only") == Papers(request=b"copied")
+
+
 def test_times_that_cannot_be_right_are_none(base: Path) -> None:
     os.utime(base / "requests" / "a.json", ns=(0, 9_000_000_000))
     os.utime(base / "responses" / "a.json", ns=(0, 3_500_000_000))

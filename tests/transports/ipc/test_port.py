@@ -15,7 +15,7 @@ from trio_websocket import ConnectionClosed, ConnectionRejected
 from actors.ipc.editor import EDITOR, EditorMessage, StartEditor, StopEditor
 from actors.ipc.messages import PeerNow
 from actors.kernel import Actor, AnySpec, ChildSpec
-from tests.ipc.desk_kit import NOW, DeskHouse, PaperJournal, desk_house, fact
+from tests.ipc.desk_kit import NOW, UNDER_WAY, DeskHouse, PaperJournal, desk_house, fact
 from tests.ipc.paper import PaperBase
 from tests.patience import PATIENCE
 from tests.transports.house import House, open_house, reason_of
@@ -91,6 +91,29 @@ async def test_a_script_submits_requeues_cancels_and_archives() -> None:
         assert (await ask(house, "POST", "/archive", json={"match": "r[0-2]"})).json()["ids"] == ["r0", "r1", "r2"]
         await wait_all_tasks_blocked()
         assert set(desk.journal.details) == {"r3", "r4", "bad", *submitted["ids"]}
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "taken", "refused"),
+    [
+        ({"r9": 1}, 200, ["r9"], []),
+        ({"mine": 2}, 409, [], ["mine"]),
+        ({"mine": 2, "r9": 1}, 200, ["r9"], ["mine"]),
+        ({"mine": 1}, 200, ["mine"], []),
+    ],
+)
+async def test_what_is_submitted_is_refused_by_the_status_only_if_nothing_is_taken(
+    given: dict[str, int], status: int, taken: list[str], refused: list[str]
+) -> None:
+    async with open_port() as (house, _):
+        for some in ({"mine": 1}, given):
+            asked = [{"id": id, "command": "ping", "params": {"n": n}} for id, n in some.items()]  # noqa: A001
+            answer = await ask(house, "POST", "/requests", json={"requests": asked})
+        assert answer.status_code == status
+        told = answer.json()
+        assert told["ids"] == taken
+        assert sorted(told["refused"]) == refused
+        assert set(told["refused"].values()) <= {UNDER_WAY}
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,9 @@ from structlog.testing import capture_logs
 from codec.ipc.folder import Answer, Asked, Spoiled, Torn, Tray, Unreadable
 from tests.transports.ipc.places import Clock, answered, asked, put, refused
 from transports.ipc import quarantine
-from transports.ipc.base import LARGEST, FolderBase
+from transports.ipc.base import FolderBase
 from transports.ipc.quarantine import KEPT
+from transports.ipc.writing import LARGEST
 
 SECRET = b"what nobody is to read, nor to write over"
 

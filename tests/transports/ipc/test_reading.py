@@ -16,10 +16,11 @@ from codec.ipc import id_of
 from codec.ipc.folder import Answer, Asked, BaseGone, Torn, Tray
 from tests.transports.ipc.places import Clock, answered, asked, put
 from transports.ipc import reading
-from transports.ipc.base import LARGEST, FolderBase
+from transports.ipc.base import FolderBase
 from transports.ipc.reading import _PLAIN_ID, SETTLED_SECONDS, RoomReader
 from transports.ipc.site import OpenedBase, Site
 from transports.ipc.torns import MOST_REMEMBERED
+from transports.ipc.writing import LARGEST
 
 changes = st.lists(
     st.tuples(

@@ -238,3 +238,20 @@ def test_of_the_copies_of_requests_only_those_are_forgotten_that_still_are_what_
     assert writer.run([writing.forgetting(known)]) == [None]
     left = ["folder.json", "link.json", "longer.json", "newer.json", "other.json", "pipe.json"]
     assert sorted(os.listdir(room)) == left
+
+
+def test_of_what_stands_nowhere_the_archive_gets_the_request_if_it_is_known(tmp_path: Path) -> None:
+    path = tmp_path / "base"
+    writer = RoomWriter(Site(path), sync=False)
+    writer.run([])
+    put(path, Tray.REQUESTS, "stands", asked("stands"))
+    known = {id: asked(id) for id in ("cancelled", "stands")}  # noqa: A001 - as in the contract
+    known["stands"] += b" "
+    ids = ["cancelled", "stands", "unknown"]
+    assert writer.run([writing.archiving(ids, "2026-01-31", asked=known)]) == [frozenset({"cancelled", "stands"})]
+    day = path / "archive" / "2026-01-31"
+    assert {str(each.relative_to(day)): each.read_bytes() for each in day.rglob("*.json")} == {
+        "cancelled/request.json": asked("cancelled"),
+        "stands/request.json": asked("stands"),
+    }
+    assert os.listdir(path / "tmp") == os.listdir(path / "archive" / ".staging") == []

@@ -50,7 +50,11 @@ class Peer:
         if any((self.base / room / file_of(request_id)).exists() for room in ("responses", "failed")):
             self._over.add(request_id)
             return
-        request = read_request((self.base / "requests" / file_of(request_id)).read_bytes(), request_id)
+        try:
+            content = (self.base / "requests" / file_of(request_id)).read_bytes()
+        except FileNotFoundError:  # somebody has taken it away since it was listed
+            return
+        request = read_request(content, request_id)
         if request.command == "never":
             return
         number = self.attempts[request_id] = self.attempts.get(request_id, 0) + 1

@@ -3,7 +3,7 @@
 import fcntl
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,15 @@ class QuickEditor:
             stopped.set()
             thread.join(PATIENCE)
             self.look()
+
+    def beside(self, *work: Callable[[], object]) -> None:
+        """It is at work while all of these are done, each in a thread."""
+        threads = [threading.Thread(target=each) for each in work]
+        with self.at_work():
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(PATIENCE)
 
 
 @pytest.fixture
@@ -118,12 +127,7 @@ def test_one_request_that_several_submit_at_once_is_run_once(base: Path) -> None
         begin.wait(PATIENCE)
         fates.extend(desk.drop({each: request_of(each)}) for each in IDS)
 
-    threads = [threading.Thread(target=submit) for _ in range(3)]
-    with editor.at_work():
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(PATIENCE)
+    editor.beside(submit, submit, submit)
     assert sorted(editor.runs) == sorted(IDS)
     assert sorted(name for each in fates for name, fate in each.items() if fate is None) == sorted(IDS)
     assert os.listdir(base / "requests") == []
@@ -140,6 +144,14 @@ def test_one_that_was_stopped_in_the_middle_holds_nobody_up_for_long(
     finally:
         os.close(held)
     assert (base / "submitted" / file_of("r1")).exists()
+
+
+def test_what_an_editor_has_taken_and_its_script_has_read_is_counted_by_its_copy(base: Path) -> None:
+    desk = DeskFolder(base)
+    desk.drop({each: request_of(each) for each in ("r1", "r2", "r3")})
+    (base / "requests" / file_of("r1")).unlink()
+    (base / "responses" / file_of("r2")).write_bytes(write_response("r2", Success()))
+    assert desk.counts() == (3, 2, 0)
 
 
 def test_until_it_is_made_nothing_is_looked_at_without_a_thread(base: Path) -> None:

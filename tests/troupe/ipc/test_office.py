@@ -26,6 +26,7 @@ class Answers(ThreadingHTTPServer):
     block_on_close = False
     base = ""
     state: RequestState = "success"
+    made_way = False
     body: bytes | None = None
     count = 0
     knows_totals = True
@@ -51,7 +52,7 @@ class Speaking(BaseHTTPRequestHandler):
             Attempt(number=2, began=2.0, outcome=Success(7)),
         )
         said = DeskTotals(by_state={}, base=self.server.base) if self.path == "/totals" else RequestDetail(
-            fact=fact, tried=tried
+            fact=fact, tried=tried, made_way=self.server.made_way
         )  # fmt: skip
         body = msgspec.json.encode(said) if self.server.body is None or self.path == "/totals" else self.server.body
         self.send_response(200 if self.path != "/totals" or self.server.knows_totals else 404)
@@ -170,6 +171,22 @@ async def test_what_was_cancelled_and_submitted_again_has_the_answer_to_that(
         (base / "responses" / "r1.json").write_bytes(write_response("r1", Success(8)))
         result = await desk.wait("r1")
         assert (result.ok, result.data, result.cancelled) == (True, 8, False)
+
+
+@pytest.mark.parametrize("answer", [Success(8), Failure("never", permanent=True)])
+async def test_a_post_that_made_way_for_a_script_is_not_its_end(
+    tmp_path: Path, start: Start, answer: Success | Failure
+) -> None:
+    """Its editor has answered it, and taken the request away, before the server has seen it."""
+    server, base = start(), tmp_path / "base"
+    server.state, server.made_way = "cancelled", True
+    async with Desk(base, state=tmp_path, history="all") as desk:
+        await desk.submit("echo", id="r1")
+        room = "responses" if isinstance(answer, Success) else "failed"
+        (base / room / "r1.json").write_bytes(write_response("r1", answer, (Dialect.HEAD,)))
+        (base / "requests" / "r1.json").unlink()
+        result = await desk.wait("r1")
+    assert (result.ok, result.cancelled) == (isinstance(answer, Success), False)
 
 
 async def test_of_a_later_attempt_that_succeeds_while_the_server_is_asked_the_success_is_told(

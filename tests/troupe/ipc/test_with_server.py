@@ -1,5 +1,7 @@
 """The library beside the real server: its client end tries again, and tells all attempts. Whoever answers is ours."""
 
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -15,6 +17,7 @@ from codec.ipc import Failure, Success, file_of, read_request, write_response
 from codec.ipc.desk import Selection
 from codec.settings import IpcSettings
 from program import ready
+from tests.patience import PATIENCE
 from tests.troupe.ipc.peer import Peer
 from troupe.ipc import Desk, IdTaken
 from troupe.ipc.office import Office
@@ -111,6 +114,42 @@ async def test_what_is_cancelled_by_the_server_is_told(served: Path) -> None:
                 assert await ticket.cancel()
         (result,) = results
         assert (result.ok, result.cancelled) == (False, True)
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_what_is_cancelled_after_the_server_has_ended_is_not_run_by_the_next_one(
+    tmp_path: Path, end: signal.Signals
+) -> None:
+    ids = ["r1", "r2", "r3"]
+    with (
+        Desk.blocking(tmp_path / "base", state=tmp_path) as desk,
+        Desk.blocking(tmp_path / "base", state=tmp_path) as other,
+    ):
+        with server(tmp_path) as process:
+            for name in ids:
+                desk.submit("never", id=name)
+            office = Office(tmp_path / "base", tmp_path)
+            while any(office.detail(name) is None for name in ids):
+                time.sleep(0.01)
+            office.close()
+            process.send_signal(end)
+            process.wait(PATIENCE)
+        assert desk.cancel(ids[:2]) == ids[:2]
+        assert all(one.wait(name).cancelled for one in (desk, other) for name in ids[:2])
+        (tmp_path / ready.SERVER_FILE).unlink(missing_ok=True)  # a kill leaves it
+        with server(tmp_path):
+            office = Office(tmp_path / "base", tmp_path)
+
+            def states() -> list[str]:
+                return [detail.fact.state if detail else "unknown" for detail in map(office.detail, ids)]
+
+            while "waiting" in states()[:2]:  # the port answers before the client end has begun
+                time.sleep(0.01)
+            assert states()[:2] == ["cancelled", "cancelled"]
+            assert states()[2] in ("waiting", "polling")
+            office.close()
+            assert all(one.wait(name).cancelled for one in (desk, other) for name in ids[:2])
+            assert os.listdir(tmp_path / "base" / "requests") == ["r3.json"]
 
 
 async def test_what_is_requeued_goes_on_and_what_is_archived_is_still_known(served: Path) -> None:
