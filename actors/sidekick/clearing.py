@@ -3,6 +3,8 @@
     page    {"component": "board", "type": "follow"}     send the state of the board now, and whenever it changes
             {"component": "board", "type": "clear"}      take everything off the board
     room    {"component": "board", "type": "state", "payload": {"scripts": 1, "drawnAt": 1700000000000}}
+            with "showing": true, while the board has not yet been shown to this page; then it is sent once more behind
+            the board
 
 When a reader clears the board, components disappear that scripts believe to exist. Each script is told about its own
 components in the protocol's way: by errors from the components. Further messages about them are refused, as for any
@@ -13,6 +15,7 @@ all, because their reader knows.
 from collections.abc import Iterable
 
 import msgspec
+from msgspec.structs import replace
 
 from actors.sidekick.member import Member
 from actors.sidekick.scene import Scene
@@ -25,14 +28,17 @@ MOST_TOLD = 64
 GONE = "a reader has cleared the board; spawn it again to go on with it"
 
 
-class BoardState(msgspec.Struct, frozen=True, rename="camel"):
+class BoardState(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     scripts: int
     drawn_at: int | None
     """When the board was last drawn on, in milliseconds since 1970. null: there is nothing on the board."""
+    showing: bool = False
+    """The page is still to be shown the board, or a part of it."""
 
 
-def state_message(state: BoardState) -> Other:
-    raw = msgspec.json.encode({"id": 0, "component": BOARD, "type": "state", "payload": state})
+def state_message(state: BoardState, *, showing: bool) -> Other:
+    told = replace(state, showing=showing)
+    raw = msgspec.json.encode({"id": 0, "component": BOARD, "type": "state", "payload": told})
     return Other(BOARD, "state", raw=raw)
 
 

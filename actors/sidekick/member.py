@@ -12,6 +12,7 @@ with a log line.
 
 import enum
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from actors.kernel import ActorRef, Table
 from actors.sidekick.messages import Failed, Line
@@ -38,6 +39,13 @@ MOVES = Table(
         PartEvent.LOOKS: {Part.SILENT: Part.SCREEN, Part.SCREEN: Part.SCREEN},
     },
 )
+
+
+class Tongue(NamedTuple):
+    """What is encoded once for all screens that have it."""
+
+    mouth: Mouth
+    takes_bundles: bool
 
 
 class Member:
@@ -107,10 +115,14 @@ class Member:
             self._mouth = COMMON.get(ear.dialect) or Mouth(ear.dialect, ear.version)
         return self._mouth
 
+    @property
+    def tongue(self) -> Tongue:
+        return Tongue(self.mouth, self.line.takes_bundles)
+
     def frames(self, messages: Iterable[Said]) -> bytes:
         """The messages as frames in this peer's dialect; empty if the dialect cannot express any of them."""
         try:
-            return b"".join(map(self.line.frame, self.mouth.say_all(messages)))
+            return self.line.frames(self.mouth.say_all(messages))
         except Exception as error:
             self.fail(error)
             return b""

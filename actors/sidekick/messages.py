@@ -1,6 +1,6 @@
 """The messages to a room."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol
 
 from msgspec import Struct
@@ -11,8 +11,11 @@ from actors.kernel import ActorRef, AnyRef
 class Line(Protocol):
     """The way to one peer. The transport provides it. No method waits."""
 
-    def frame(self, text: bytes) -> bytes:
-        """A text message as it goes over the wire. The result is the same for every line."""
+    takes_bundles: bool
+    """The peer takes several messages as one: an array of them."""
+
+    def frames(self, texts: Iterable[bytes]) -> bytes:
+        """Text messages as they go over the wire. The result is the same for all lines that take bundles, or do not."""
 
     def offer(self, frames: bytes) -> bool:
         """Send these whole frames after those that were offered before. False: the peer is too far behind, and all

@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 from actors.kernel import Actor, AnyRef, Down, Stop, Timer
 from actors.sidekick.clearing import BOARD, CLEAR, FOLLOW, BoardState, Cleared, state_message
-from actors.sidekick.member import Member, Part
+from actors.sidekick.member import Member, Part, Tongue
 from actors.sidekick.messages import Drained, Forsaken, GraceOver, Heard, Joined, PictureWanted, RoomMessage, ShowOn
 from actors.sidekick.scene import Drawn, Limits, Reserve, Scene
 from actors.sidekick.showing import Showings, shown
@@ -38,7 +38,6 @@ from codec.sidekick import (
     Dialect,
     Event,
     Fault,
-    Mouth,
     Other,
     Said,
     Spawn,
@@ -268,6 +267,7 @@ class Room(Actor[RoomMessage]):
         if self._wants_to_see:  # once in a turn: a board may be large, and many short announces come in one
             self._wants_to_see = False
             self._show(member)
+            self._tell_state(member)
 
     def _answer(self, member: Member) -> None:
         """Relay the messages that were heard from this peer, and tell it what was wrong with them."""
@@ -338,7 +338,8 @@ class Room(Actor[RoomMessage]):
     def _about_the_board(self, member: Member, what: str) -> None:
         if what == FOLLOW:
             member.follows = True
-            self._tell_state(member)
+            if not self._wants_to_see:  # or it is told when that has been seen to
+                self._tell_state(member)
         elif what == CLEAR:
             heroes = [(_owner(one), one) for one in self.members.values() if one.part is Part.HERO]
             self._cleared.take(self.scene, heroes)
@@ -350,7 +351,7 @@ class Room(Actor[RoomMessage]):
         if self._state is not None:
             for member in members or self.members.values():
                 if member.follows:
-                    member.tell(state_message(self._state))
+                    member.tell(state_message(self._state, showing=member.unshown))
 
     def _draw(self, member: Member, said: Drawn) -> None:
         if member.part is Part.SCREEN:
@@ -416,14 +417,14 @@ class Room(Actor[RoomMessage]):
             self._look_at_board()
         if self._news:
             self._spread_news(speaker)
-        told: dict[Mouth, bytes] = {}
+        told: dict[Tongue, bytes] = {}
         for member in self.members.values():
             if member.part is not Part.SCREEN or member.behind or member.unshown:
                 continue
-            mouth = member.mouth
-            frames = told.get(mouth)
+            tongue = member.tongue
+            frames = told.get(tongue)
             if frames is None:
-                frames = told[mouth] = member.frames(shown(messages, mouth))
+                frames = told[tongue] = member.frames(shown(messages, tongue.mouth))
             if frames:
                 member.offer(frames)
         if self._showings:
@@ -438,7 +439,7 @@ class Room(Actor[RoomMessage]):
         strokes = tuple(self.scene.repaint(target)) if pages else ()
         if not strokes:
             return
-        frames = b"".join(map(speaker.line.frame, strokes))  # E expresses drawings as D does
+        frames = pages[0].line.frames(strokes)  # E expresses drawings as D does, and takes no bundles
         for page in pages:
             if not page.behind and not page.unshown:
                 page.offer(frames)

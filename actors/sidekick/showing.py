@@ -20,7 +20,7 @@ Rules
 from collections import deque
 from collections.abc import Collection, Iterator
 
-from actors.sidekick.member import Member
+from actors.sidekick.member import Member, Tongue
 from actors.sidekick.scene import Drawn, Scene
 from codec.sidekick import Bad, ClearAll, Dialect, Ear, Fault, Mouth, Said, encode
 
@@ -42,8 +42,9 @@ class Showing:
 
     def __init__(self, screens: list[Member], scene: Scene) -> None:
         self.screens = screens
-        self.mouth = screens[0].mouth
-        self._frame = screens[0].line.frame
+        self.tongue = screens[0].tongue
+        self.mouth = self.tongue.mouth
+        self._in_frames = screens[0].line.frames
         self._ear = Ear(Dialect.D)
         self._left: deque[bytes | Relayed] = deque((encode(ClearAll()), *scene.replay()))
         self._credit = 0
@@ -90,7 +91,8 @@ class Showing:
                 told.append(raw)
             else:
                 told += mouth.say_all(_heard(self._ear, one))
-        self._frames += map(self._frame, told)
+        if told:
+            self._frames.append(self._in_frames(told))
         return credit if left else 0
 
 
@@ -153,14 +155,14 @@ class Showings:
             self._under_way = deque(showing for showing in self._under_way if showing.screens)
 
     def _look_at(self, scene: Scene) -> None:
-        """Begin a showing for the waiting screens. A screen goes on waiting while a showing with its mouth is under
+        """Begin a showing for the waiting screens. A screen goes on waiting while a showing with its tongue is under
         way."""
-        busy = {showing.mouth for showing in self._under_way}
-        ready: dict[Mouth, list[Member]] = {}
+        busy = {showing.tongue for showing in self._under_way}
+        ready: dict[Tongue, list[Member]] = {}
         for member in self._waiting:
-            if member.mouth not in busy:
-                ready.setdefault(member.mouth, []).append(member)
-        self._waiting = [member for member in self._waiting if member.mouth in busy]
+            if member.tongue not in busy:
+                ready.setdefault(member.tongue, []).append(member)
+        self._waiting = [member for member in self._waiting if member.tongue in busy]
         self._under_way.extend(Showing(screens, scene) for screens in ready.values())
 
 

@@ -56,6 +56,28 @@ async def test_whoever_does_not_follow_is_told_nothing_of_it(autojump_clock: obj
         assert "board/state" not in screen.line.kinds() + hero.line.kinds()
 
 
+@pytest.mark.parametrize("count", [1, 40])
+async def test_a_page_is_told_whether_the_board_is_still_to_come_and_again_behind_the_board(
+    autojump_clock: object, count: int
+) -> None:
+    """A small one is there at once."""
+    async with house() as troupe, troupe.client() as hero, troupe.client() as page:
+        await hero.announce("hero")
+        for number in range(count):
+            await hero.say(label("x" * 8_000, f"l{number}"))
+        payload = {"peerId": "page", "role": "sidekick", "status": "online", "version": "0.1.0", "timestamp": 1}
+        online = {"id": 0, "component": "system", "type": "announce", "payload": payload}
+        await page.say(online, FOLLOW)  # as a page does, in one go
+        got = page.line.take()
+        told = [at for at, one in enumerate(got) if one["component"] == "board"]
+        drawn = [at for at, one in enumerate(got) if one["component"] == "label"]
+        assert len(drawn) == count
+        showing = [got[at]["payload"].get("showing", False) for at in told]
+        assert showing == ([True, False] if count > 1 else [False])
+        assert told[-1] > max(drawn)
+        assert (told[0] < min(drawn)) is (count > 1)
+
+
 async def test_a_page_that_fell_behind_is_told_again(autojump_clock: object) -> None:
     async with house() as troupe, troupe.client() as page:
         await page.announce("sidekick")

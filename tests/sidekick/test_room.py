@@ -1,7 +1,7 @@
 """A room and its peers, on a stage of their own under the mock clock: the connection flow of both specs, and what goes
 wrong in it. The lines are ours, the wire's end is seen as plain JSON."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any
@@ -24,7 +24,8 @@ Json = dict[str, Any]
 class Line:
     """The way to one peer: keeps what it was sent; can be told to be slow."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, takes_bundles: bool = False) -> None:
+        self.takes_bundles = takes_bundles
         self.got: list[Json] = []
         self.offers = 0
         self.last = b""
@@ -32,15 +33,20 @@ class Line:
         self.closed: tuple[int, str] | None = None
         self._drained: Callable[[], None] | None = None
 
-    def frame(self, text: bytes) -> bytes:
-        return text + b"\n"
+    def frames(self, texts: Iterable[bytes]) -> bytes:
+        if self.takes_bundles:
+            told = [*texts]
+            return b"[%b]\n" % b",".join(told) if told else b""
+        return b"".join(text + b"\n" for text in texts)
 
     def offer(self, frames: bytes) -> bool:
         if self.slow:
             return False
         self.offers += 1
         self.last = frames
-        self.got += [msgspec.json.decode(line) for line in frames.splitlines()]
+        for line in frames.splitlines():
+            told = msgspec.json.decode(line)
+            self.got += told if self.takes_bundles else [told]
         return True
 
     def restart(self, frames: bytes) -> bool:
@@ -91,8 +97,8 @@ class House:
         self.desk = desk
 
     @asynccontextmanager
-    async def client(self, room: str = "") -> AsyncIterator[Client]:
-        line = Line()
+    async def client(self, room: str = "", *, takes_bundles: bool = False) -> AsyncIterator[Client]:
+        line = Line(takes_bundles=takes_bundles)
         async with self.desk.attend(room, line) as seat:
             await trio.testing.wait_all_tasks_blocked()
             yield Client(line, seat)

@@ -64,3 +64,23 @@ async def test_a_hero_hears_of_an_error_from_one_tab_each_time_and_from_another_
                 assert heard(hero) == ["no buffer", "no buffer", "no points"]
             await other.say(fault("no buffer"))
             assert heard(hero) == ["no buffer"]
+
+
+async def test_a_page_that_takes_bundles_is_told_the_same_as_any_other(autojump_clock: object) -> None:
+    """At once, later, after a fault, and when it comes late."""
+    async with house() as troupe, troupe.hero_and_screen() as (hero, screen):
+        async with troupe.client(takes_bundles=True) as other:
+            await other.announce("sidekick", peer="other")
+            other.line.take(), screen.line.take()
+            await hero.say(TEXTBOX, CANVAS, CANVAS, {"id": 0, "component": "grid", "type": "update", "target": "g"})
+            await screen.say(submit("written"))
+            assert other.line.got == screen.line.got
+            assert len(other.line.got) > 3
+        screen.line.take()
+        async with troupe.client(takes_bundles=True) as late, troupe.client() as later:
+            for each in (late, later):
+                await each.announce("sidekick", peer=str(id(each)))
+            assert [one for one in late.line.got if one["component"] != "system"] == [
+                one for one in later.line.got if one["component"] != "system"
+            ]
+            assert [one["type"] for one in late.line.got if one["component"] != "system"][:2] == ["clearAll", "spawn"]

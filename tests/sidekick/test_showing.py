@@ -1,8 +1,9 @@
 """A board that is shown in pieces, while it changes: what a late screen sees is what an early one sees."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -29,17 +30,25 @@ class Deaf:
 class Line:
     """Keeps what it was sent."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, takes_bundles: bool = False) -> None:
+        self.takes_bundles = takes_bundles
         self.got: list[bytes] = []
         self.framed = 0
         self.hung_up = False
 
-    def frame(self, text: bytes) -> bytes:
-        self.framed += 1
-        return text + b"\n"
+    def frames(self, texts: Iterable[bytes]) -> bytes:
+        told = [*texts]
+        self.framed += len(told)
+        if self.takes_bundles:
+            return b"[%b]\n" % b",".join(told) if told else b""
+        return b"".join(text + b"\n" for text in told)
 
     def offer(self, frames: bytes) -> bool:
-        self.got += frames.splitlines()
+        for line in frames.splitlines():
+            if self.takes_bundles:
+                self.got += map(bytes, msgspec.json.decode(line, type=list[msgspec.Raw]))
+            else:
+                self.got.append(line)
         return True
 
     restart = offer
@@ -50,8 +59,8 @@ class Line:
         self.hung_up = True
 
 
-def screen(dialect: Dialect = Dialect.D) -> tuple[Member, Line]:
-    line = Line()
+def screen(dialect: Dialect = Dialect.D, *, takes_bundles: bool = False) -> tuple[Member, Line]:
+    line = Line(takes_bundles=takes_bundles)
     ref: Any = object()
     member = Member(ref, line)
     member.looks()
@@ -67,8 +76,8 @@ class Audience:
         self.showings = Showings(small=0, piece=piece)
         self.seats: list[tuple[Member, Line]] = []
 
-    def come(self, dialect: Dialect) -> Line:
-        member, line = screen(dialect)
+    def come(self, dialect: Dialect, *, takes_bundles: bool = False) -> Line:
+        member, line = screen(dialect, takes_bundles=takes_bundles)
         self.seats.append((member, line))
         self.showings.want(member, self.scene)
         return line
@@ -104,7 +113,7 @@ def _each(heard: Any) -> list[Any]:
 
 EVENTS = st.one_of(
     st.tuples(st.just("say"), st.lists(stories.anything, max_size=4)),
-    st.tuples(st.just("come"), st.sampled_from((Dialect.D, Dialect.E))),
+    st.tuples(st.just("come"), st.sampled_from(((Dialect.D, True), (Dialect.D, False), (Dialect.E, False)))),
     st.tuples(st.just("turn"), st.integers(1, 4)),
     st.tuples(st.just("leave"), st.integers(0, 9)),
 )
@@ -125,7 +134,7 @@ def test_a_screen_that_came_at_any_moment_sees_in_the_end_what_the_first_one_see
             case "say":
                 audience.say(how)
             case "come":
-                audience.come(how)
+                audience.come(how[0], takes_bundles=how[1])
             case "turn":
                 for _ in range(how):
                     audience.showings.go_on(audience.scene)

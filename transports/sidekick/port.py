@@ -1,7 +1,8 @@
 """Sidekick's port: the board, and the WebSocket of heroes and UIs alike.
 
 GET /              the board               WS  /              of the default room
-GET /session/ID    the board of a room     WS  /?session=ID   of that room
+GET /session/ID    the board of a room     WS  /?session=ID   of that room; with &bundles=1, messages that are sent
+                                               together come as one, an array of them
 GET /web/...       the board's files
 GET /rooms.json    the list of rooms
 POST /markdown     turns Markdown into clean HTML
@@ -137,14 +138,15 @@ def sidekick_websocket(desk: SidekickDesk) -> Handler:
         socket = await upgrade.accept_fast()
         async with trio.open_nursery() as nursery:
             # In a task of its own: all that awaits is resumed for each read, from the bottom of the stack.
-            nursery.start_soon(_attend, desk, room, socket, nursery)
+            line = Line(socket, nursery, takes_bundles=takes_bundles(upgrade.query))
+            nursery.start_soon(_attend, desk, room, socket, line, nursery)
 
     return on_websocket
 
 
-async def _attend(desk: SidekickDesk, room: str, socket: FastSocket, nursery: trio.Nursery) -> None:
+async def _attend(desk: SidekickDesk, room: str, socket: FastSocket, line: Line, nursery: trio.Nursery) -> None:
     try:
-        async with desk.attend(room, Line(socket, nursery)) as attendance:
+        async with desk.attend(room, line) as attendance:
             while True:
                 await attendance.heard(await socket.receive_batch(attendance.heard_at_once))
     except KernelError as error:
@@ -152,6 +154,11 @@ async def _attend(desk: SidekickDesk, room: str, socket: FastSocket, nursery: tr
     else:
         await socket.close(RESTARTING, "the room has ended; connect again")
     nursery.cancel_scope.cancel()  # a goodbye that a room has begun to say
+
+
+def takes_bundles(query: str) -> bool:
+    """Our own page does: a browser takes its time for each message, and a board may have tens of thousands."""
+    return parse_qs(query).get("bundles") == ["1"]
 
 
 def room_in(query: str) -> str | None:

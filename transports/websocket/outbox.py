@@ -26,7 +26,7 @@ Rules
 
 import enum
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import trio
 from msgspec import Struct
@@ -81,6 +81,27 @@ def frame(payload: bytes) -> bytes:
     if size < 1 << 16:
         return b"\x81\x7e%b%b" % (size.to_bytes(2, "big"), payload)
     return b"\x81\x7f%b%b" % (size.to_bytes(8, "big"), payload)
+
+
+def bundles(payloads: Iterable[bytes]) -> bytes:
+    """Text messages of JSON as frames for a client that takes several of them as one array. A browser takes 80 µs for a
+    message, however short that is."""
+    frames: list[bytes] = []
+    bundle: list[bytes] = []
+    size = 0
+    for payload in payloads:
+        if bundle and size + len(payload) > JOIN_BYTES:
+            frames.append(_bundled(bundle))
+            bundle, size = [], 0
+        bundle.append(payload)
+        size += len(payload)
+    if bundle:
+        frames.append(_bundled(bundle))
+    return b"".join(frames)
+
+
+def _bundled(payloads: list[bytes]) -> bytes:
+    return frame(payloads[0] if len(payloads) == 1 else b"[%b]" % b",".join(payloads))
 
 
 def _nobody() -> None:

@@ -31,7 +31,7 @@ const welcome = $("board-welcome");
 const DEFAULT = "default"; // the room of scripts and pages that name none
 const room = roomOf(location);
 const server = `${location.protocol === "https:" ? "wss:" : "ws:"}//${location.host}`;
-const session = room === null ? "" : `/?session=${encodeURIComponent(room)}`;
+const session = room === null ? "" : `session=${encodeURIComponent(room)}`;
 
 /** `/session/ID` or `?session=ID`; null is the default room. */
 function roomOf({ pathname, search }) {
@@ -50,18 +50,22 @@ if (room !== null) {
   peers.room = named;
   document.title = `${room} · Sidekick`;
 }
-welcome.address = server + session;
+welcome.address = server + (session && `/?${session}`);
 $("board-rooms").here = welcome.here = room === null || room === DEFAULT ? "/" : `/session/${room}`;
 
 // --- the connection
 
-const socket = new LiveSocket(`${server}${session || "/"}`, { opening: () => [announce("online"), FOLLOW] });
+// With bundles, what is sent together comes as one message, an array: a browser takes its time for each message.
+const bundles = [session, "bundles=1"].filter(Boolean).join("&");
+const socket = new LiveSocket(`${server}/?${bundles}`, { opening: () => [announce("online"), FOLLOW] });
 socket.addEventListener("message", (/** @type {CustomEvent} */ { detail }) => {
-  if (detail?.component === "board" && detail.type === "state") hearState(detail.payload);
-  else stage.hear(detail);
+  for (const message of Array.isArray(detail) ? detail : [detail]) {
+    if (message?.component === "board" && message.type === "state") hearState(message.payload);
+    else stage.hear(message);
+  }
 });
 socket.addEventListener("state", () => {
-  bar.connection = socket.state;
+  bar.connection = socket.condition;
   if (socket.state !== "live") {
     peers.forget();
     standing.state = null;
@@ -71,7 +75,7 @@ socket.addEventListener("state", () => {
   greetLater();
 });
 window.addEventListener("pagehide", () => socket.send(announce("offline")));
-bar.connection = socket.state;
+bar.connection = socket.condition;
 $("house-banner").socket = socket;
 
 // --- the board
@@ -98,6 +102,7 @@ function hearState(state) {
   standing.state = state;
   welcome.scripts = state.scripts;
   stage.ended = standing.ended;
+  greetLater();
 }
 
 function turned() {
@@ -119,7 +124,7 @@ let greeting = null;
 
 /** Shows the welcome on an empty board, once it is clear that the board stays empty. */
 function greetLater() {
-  if (!stage.empty) {
+  if (!stage.empty || standing.showing) {
     clearTimeout(greeting);
     greeting = null;
     welcome.shown = false;

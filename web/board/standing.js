@@ -1,8 +1,10 @@
 /**
  * <board-standing>: the state of the board as a whole. It is empty while scripts are connected. If there are none, it
- * says when the board was last drawn on, and that input has no effect. `standing.state = {scripts, drawnAt}` is the
- * server's message (null: not known), `standing.empty` is whether the page shows nothing.
+ * says when the board was last drawn on, and that input has no effect. While a large board comes in, it says that, so that
+ * nobody takes a part of it for all. `standing.state = {scripts, drawnAt, showing}` is the server's message (null: not
+ * known), `standing.empty` is whether the page shows nothing.
  *
+ *   standing.showing  there is more of the board to come
  *   standing.ended    something is on the board, and no script is connected
  *   standing.sentence what a reader who clicks or types is told then
  */
@@ -51,15 +53,20 @@ class BoardStanding extends HouseElement {
     return this.#state?.scripts ?? null;
   }
 
+  get showing() {
+    return this.#state?.showing === true;
+  }
+
   get ended() {
-    return this.scripts === 0 && !this.#empty;
+    return this.scripts === 0 && !this.#empty && !this.showing;
   }
 
   #show() {
-    this.#line.hidden = !this.ended;
+    this.#line.hidden = !this.ended && !this.showing;
     const { drawnAt = null } = this.#state ?? {};
     const from = drawnAt === null ? "" : `As of ${moment(drawnAt)}. `;
-    put(this.#said, this.ended ? `${from}No script is connected, so clicks and typing have no effect.` : "");
+    const ended = `${from}No script is connected, so clicks and typing have no effect.`;
+    put(this.#said, this.showing ? "The board is still coming in." : this.ended ? ended : "");
     this.announce("standing");
   }
 }

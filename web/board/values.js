@@ -7,7 +7,8 @@
  * Rules
  *   - A script sends only the first items of a container. Its note about that ("truncated") is removed, and `length`
  *     alone says how many items there are. A change to an item that was not sent changes only the length. A new item of
- *     a set or a dict is shown in any case.
+ *     a set or a dict is shown in any case, and so is one at the end of a list: `tail` has those that stand there, while
+ *     there are others in between. To a page that comes later the server sends them behind a note with `hidden`.
  *   - A segment of a path is an index in a list, a key in a dict (a tuple as a key is an array in the path; None is
  *     null; 1, 1.0 and True are one key, as in Python), or a name in an object.
  *   - A change whose path leads nowhere leaves the values as they are.
@@ -22,16 +23,24 @@ const NONE = "NoneType";
 
 export const isSequence = (node) => Array.isArray(node?.value) && !isDict(node);
 const isDict = (node) => Array.isArray(node?.value) && (node.type === "dict" || isPair(node.value[0]));
-const isObject = (node) => isRecord(node?.value);
+export const isObject = (node) => isRecord(node?.value);
 const isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 const isPair = (item) => isRecord(item) && isRecord(item.key) && isRecord(item.value);
 const isCut = (node) => node?.type === "truncated" && String(node.value).startsWith("...");
+const isGap = (node) => node?.type === "truncated" && Number.isInteger(node.hidden);
+/** @type {readonly object[]} */
+const NOTHING = [];
+const tailOf = (node) => node.tail ?? NOTHING;
 
 /** A copy of a node that can be changed: without the script's notes about items that it left out. Whatever is no node
 becomes one that says so. */
 export function taken(node) {
   if (!isRecord(node) || typeof node.type !== "string") return { type: "error", value: "The script sent nothing that can be shown." };
   if (isSequence(node)) {
+    const gap = node.length >= node.value.length ? node.value.findIndex(isGap) : -1;
+    if (gap >= 0) {
+      return { ...node, value: node.value.slice(0, gap).map(taken), tail: node.value.slice(gap + 1).map(taken) };
+    }
     const items = (isCut(node.value.at(-1)) ? node.value.slice(0, -1) : node.value).map(taken);
     return { ...node, value: items, length: node.length ?? items.length };
   }
@@ -53,9 +62,22 @@ export function inside(node, most = Infinity) {
   const first = (items) => (items.length > most ? items.slice(0, most) : items);
   if (isDict(node)) return first(node.value).map(({ key, value }) => ({ label: short(key), node: value }));
   const number = (index) => (node.type === "set" ? "" : String(index));
-  if (isSequence(node)) return first(node.value).map((item, index) => ({ label: number(index), node: item }));
+  if (isSequence(node)) return itemsOf(node, first).map(({ at, item }) => ({ label: number(at), node: item }));
   if (isObject(node)) return first(Object.entries(node.value)).map(([name, part]) => ({ label: name, node: part }));
   return [];
+}
+
+/**
+ * Where they stand in the list; and a note, where items are not shown that stand between others. `first` cuts an array: a
+ * list may be long, and of most only the beginning is drawn.
+ */
+function itemsOf(node, first) {
+  const items = first(node.value).map((item, at) => ({ at, item }));
+  const tail = tailOf(node);
+  if (!tail.length) return items;
+  const from = node.length - tail.length;
+  const note = { type: "truncated", value: `… ${from - node.value.length} more` };
+  return first([...items, { at: "", item: note }, ...first(tail).map((item, at) => ({ at: from + at, item }))]);
 }
 
 export const isContainer = (node) => isSequence(node) || isDict(node) || isObject(node);
@@ -82,9 +104,18 @@ function indexOf(node, segment) {
   return segment < 0 ? segment + node.length : segment;
 }
 
+/** The array in which a list's item is shown, and its index there, which is none if it is not shown. */
+function placed(node, at) {
+  if (at < node.value.length) return [node.value, at];
+  return [tailOf(node), at - (node.length - tailOf(node).length)];
+}
+
 function step(node, segment) {
   if (isDict(node)) return node.value[indexOf(node, segment)]?.value;
-  if (isSequence(node)) return node.value[indexOf(node, segment)];
+  if (isSequence(node)) {
+    const [items, at] = placed(node, indexOf(node, segment));
+    return items[at];
+  }
   if (isObject(node)) return Object.hasOwn(node.value, segment) ? node.value[segment] : undefined;
   return undefined;
 }
@@ -102,8 +133,16 @@ function way(root, path) {
 
 // --- changes
 
-const sizeOf = (node) => (isObject(node) ? Object.keys(node.value).length : node.value.length);
+const sizeOf = (node) => (isObject(node) ? Object.keys(node.value).length : node.value.length + tailOf(node).length);
 const isWhole = (node) => sizeOf(node) >= node.length;
+
+/** Where no items are hidden any more, there is no gap. */
+function settle(node, length) {
+  node.length = length;
+  if (!node.tail || !isWhole(node)) return;
+  node.value = node.value.concat(node.tail); // to push as many arguments at once may be more than a stack holds
+  delete node.tail;
+}
 
 function setIn(node, segment, value, key, length) {
   let more = 0;
@@ -118,9 +157,12 @@ function setIn(node, segment, value, key, length) {
     else if (isDict(node)) {
       node.value.push({ key: keyNode(key, segment), value });
       more = whole ? 1 : 0;
-    } else if (at >= 0 && at < node.value.length) node.value[at] = value;
+    } else {
+      const [items, place] = placed(node, at);
+      if (place >= 0 && place < items.length) items[place] = value;
+    }
   }
-  node.length = length ?? node.length + more;
+  settle(node, length ?? node.length + more);
 }
 
 /** The node of a dict's key. Some clients send NoneType for every key; then it is made from the path. */
@@ -137,8 +179,21 @@ function keyNode(key, segment) {
 function insertIn(node, index, value, length) {
   if (!isSequence(node) || !Number.isInteger(index)) return;
   const at = Math.min(node.length, Math.max(0, indexOf(node, index)));
+  const inTail = at - (node.length - tailOf(node).length);
   if (at < node.value.length + isWhole(node)) node.value.splice(at, 0, value);
-  node.length = length ?? node.length + 1;
+  else if (inTail >= 0) (node.tail ??= []).splice(inTail, 0, value);
+  settle(node, length ?? node.length + 1);
+}
+
+/** If the list has grown by more than this, what came before was lost on its way. */
+function appendTo(node, value, length) {
+  if (length > node.length + 1) {
+    delete node.tail;
+    node.length = length - 1;
+  }
+  if (!isWhole(node)) return insertIn(node, node.length, value, length);
+  node.value.push(value); // perhaps more items are shown than there are, for nobody knows which have gone
+  settle(node, length ?? node.length + 1);
 }
 
 function removeFrom(node, segment, length) {
@@ -149,12 +204,13 @@ function removeFrom(node, segment, length) {
   } else {
     const at = indexOf(node, segment);
     if (isSequence(node)) less = at >= 0 && at < node.length ? 1 : 0;
-    if (at >= 0 && at < node.value.length) {
-      node.value.splice(at, 1);
+    const [items, place] = isSequence(node) ? placed(node, at) : [node.value, at];
+    if (place >= 0 && place < items.length) {
+      items.splice(place, 1);
       less = 1;
     }
   }
-  node.length = length ?? Math.max(0, node.length - less);
+  settle(node, length ?? Math.max(0, node.length - less));
 }
 
 function sameValue(one, other) {
@@ -165,12 +221,19 @@ function sameValue(one, other) {
 
 const bare = (name, value) => (name === "id" || name === "observableTracked" ? undefined : value);
 
-const placeOf = (set, value) => set.value.findIndex((item) => item.id === value.id || sameValue(item, value));
+/** The array in which an element of a set is shown, and its index there. */
+function placeOf(set, value) {
+  for (const items of [set.value, tailOf(set)]) {
+    const at = items.findIndex((item) => item.id === value.id || sameValue(item, value));
+    if (at >= 0) return [items, at];
+  }
+  return null;
+}
 
 function addTo(node, value, length) {
-  const known = (length ?? null) === null ? placeOf(node, value) >= 0 : length <= node.length;
+  const known = (length ?? null) === null ? placeOf(node, value) !== null : length <= node.length;
   if (!known) node.value.push(value);
-  node.length = length ?? node.length + (known ? 0 : 1);
+  settle(node, length ?? node.length + (known ? 0 : 1));
 }
 
 /** Removes an item from a set. Released clients do not tell which one (they send None): then only an empty set is
@@ -178,11 +241,11 @@ certain. */
 function discardFrom(node, value, length) {
   let less = 0;
   if (value && value.type !== NONE) {
-    const at = placeOf(node, value);
-    less = at >= 0 || !isWhole(node) ? 1 : 0;
-    if (at >= 0) node.value.splice(at, 1);
+    const place = placeOf(node, value);
+    less = place || !isWhole(node) ? 1 : 0;
+    if (place) place[0].splice(place[1], 1);
   }
-  node.length = length ?? Math.max(0, node.length - less);
+  settle(node, length ?? Math.max(0, node.length - less));
   if (node.length === 0) node.value = [];
 }
 
@@ -229,7 +292,7 @@ export function change(variables, { action, variableName: name, options }) {
       if (box && value) setIn(box, last, value, key, length);
       break;
     case "append":
-      if (list && value) insertIn(list, list.length, value, length);
+      if (isSequence(list) && value) appendTo(list, value, length);
       break;
     case "insert":
       if (box && value) insertIn(box, last, value, length);
@@ -246,7 +309,7 @@ export function change(variables, { action, variableName: name, options }) {
       if (isSequence(target)) discardFrom(target, value, length);
       break;
     case "clear":
-      if (isContainer(target)) Object.assign(target, { value: isObject(target) ? {} : [], length: 0 });
+      if (isContainer(target)) Object.assign(target, { value: isObject(target) ? {} : [], length: 0, tail: undefined });
       break;
     default:
       return null;
@@ -286,14 +349,17 @@ export function short(node, room = 60) {
   const [open, close] = OPEN[node.type] ?? "[]";
   const parts = [];
   let left = room;
-  for (const { label, node: part } of inside(node, room)) {
+  const items = inside(node, room);
+  for (const { label, node: part } of items) {
     const text = short(part, Math.min(left, 20));
     const whole = isSequence(node) ? text : isDict(node) ? `${label}: ${text}` : `${label}=${text}`;
     if (whole.length > left) break;
     parts.push(whole);
     left -= whole.length + 2;
   }
-  const rest = parts.length < (node.length ?? parts.length) ? [...parts, "…"] : parts;
+  const most = tailOf(node).length ? items.length : node.length;
+  const rest = parts.length < (most ?? parts.length) ? [...parts, "…"] : parts;
+  if (isObject(node) && rest.length === 0) rest.push("…"); // of bytes, for one, released clients tell nothing
   if (isObject(node)) return `${/\((.*)\)/.exec(node.type)?.[1] ?? node.type}(${rest.join(", ")})`;
   return node.type === "set" && rest.length === 0 ? "set()" : `${open}${rest.join(", ")}${close}`;
 }

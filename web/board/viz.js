@@ -13,7 +13,7 @@
 
 import { h, icon, mark, put } from "../house/house.js";
 import { BoardComponent } from "./component.js";
-import { change, inside, isContainer, isSequence, short, word } from "./values.js";
+import { change, inside, isContainer, isObject, isSequence, short, word } from "./values.js";
 
 /** @import { Board } from "../messages" */
 
@@ -112,7 +112,8 @@ function typeName(node) {
   if (node.type === "truncated" || node.type === "error") return "";
   if (node.type === "recursive_ref") return "recursion";
   const type = String(node.type).replace(/^(?:object|repr) \((.*)\)$/, "$1");
-  return isContainer(node) ? `${type} · ${node.length}` : type;
+  const isUntold = isObject(node) && !node.length; // it may be empty, or its client tells nothing of such
+  return isContainer(node) && !isUntold ? `${type} · ${node.length}` : type;
 }
 
 /** The text below the items of a container, if there are more items than these, or fewer than there should be. */
@@ -120,6 +121,7 @@ function restOf(node, shown) {
   if (isSequence(node) && node.value.length > node.length) {
     return `Something was taken out; the script did not say what. ${node.length} of these are left.`;
   }
+  if (node.tail?.length && shown > node.value.length + node.tail.length) return ""; // it is said in between
   const rest = node.length - shown;
   return rest > 0 ? `… ${rest} more` : "";
 }

@@ -8,6 +8,9 @@ A node is whole when all its items are shown; clients send at most 50. `rest` is
 are not shown. It stays last, and is removed when the node is whole. If a message does not give a container's new
 length, the length follows from the change.
 
+What is appended to a list that is not whole is shown at its end. Then a note of our own stands in the list, for the
+items between those at its beginning and those at its end: {"type": "truncated", "hidden": how many}.
+
 The board's page keeps the same nodes by the same rules (web/board/values.js), so a page that comes late shows the same
 as the others.
 """
@@ -23,6 +26,7 @@ from actors.sidekick.scene.tree import Fields, fields_of, write
 LONGEST_KEY = 8
 """How deep tuples may be nested in a dict's key."""
 LARGEST = 2**53
+HIDDEN, NOTHING = b'"hidden"', Raw(b"null")
 
 Key = tuple[Hashable, ...]
 """A dict's key, with its type, so that "1" is not 1, and "None" is not None."""
@@ -96,14 +100,20 @@ class Opened:
 
 
 class Sequence(Opened):
-    """A list, a tuple or a set."""
+    """A list, a tuple or a set. `is_noted`: a note of our own may stand in it, which is looked for in each part."""
 
-    __slots__ = ("items",)
+    __slots__ = ("items", "tail")
 
-    def __init__(self, fields: Fields, length: int | None, parts: list[Any]) -> None:
+    def __init__(self, fields: Fields, length: int | None, parts: list[Any], *, is_noted: bool) -> None:
         super().__init__(fields, length)
         self.items = parts
-        if parts and _stands_for_rest(parts[-1], len(parts), length):
+        """Those at the beginning; all of them, if it is whole..."""
+        self.tail: list[Any] = []
+        """...and those at the end, if there are others in between."""
+        note = _place_of_note(parts) if is_noted and length is not None and length >= len(parts) else None
+        if note is not None:
+            self.items, self.tail = parts[:note], parts[note + 1 :]
+        elif parts and _stands_for_rest(parts[-1], len(parts), length):
             self.rest = parts.pop()
 
     def index(self, segment: Any) -> int | None:
@@ -114,27 +124,42 @@ class Sequence(Opened):
         return index if index >= 0 else None
 
     def size(self) -> int:
-        return len(self.items)
+        return len(self.items) + len(self.tail)
+
+    def _found(self, segment: Any) -> tuple[list[Any], int] | None:
+        """The list in which the item is shown, and its index there."""
+        index = self.index(segment)
+        if index is None or index < len(self.items):
+            return None if index is None else (self.items, index)
+        index -= self.count - len(self.tail)
+        return (self.tail, index) if 0 <= index < len(self.tail) else None
 
     def _get(self, segment: Any) -> "Raw | Opened | None":
-        index = self.index(segment)
-        return self.items[index] if index is not None and index < len(self.items) else None
+        found = self._found(segment)
+        return None if found is None else found[0][found[1]]
 
     def put(self, segment: Any, value: "Raw | Opened", key: Raw | None) -> int:
-        index = self.index(segment)
-        if index is not None and index < len(self.items):
-            self.items[index] = value
+        if (found := self._found(segment)) is not None:
+            found[0][found[1]] = value
         return 0
 
-    def append(self, value: Raw) -> None:
-        if self.whole:
+    def append(self, value: Raw, length: int | None) -> None:
+        """`length`: after that. If it has grown by more, what came before was lost on its way to us."""
+        if length is not None and self.count + 1 < length < LARGEST:
+            self.length, self.tail = length - 1, []
+        if self.whole:  # perhaps more items are shown than there are, for nobody knows which have gone
             self.items.append(value)
+        else:
+            self.insert(self.count, value)
 
     def insert(self, segment: int, value: Raw) -> None:
         """Insert an item as Python does: an index that is too small or too large means the beginning or the end."""
         index = min(self.index(segment) or 0, self.count)
         if index < len(self.items) + self.whole:
             self.items.insert(index, value)
+        elif (in_tail := index - (self.count - len(self.tail))) >= 0:
+            self.tail.insert(in_tail, value)
+            self.rest = None
 
     def add(self, value: Raw, length: int | None) -> int:
         """Add an element to a set. A set has no order, so a new element is shown even if others are not."""
@@ -144,30 +169,40 @@ class Sequence(Opened):
         return 1
 
     def discard(self, value: Raw) -> int:
-        index = self._place(value)
-        if index is None:
+        found = self._place(value)
+        if found is None:
             return 0 if self.whole else -1
-        del self.items[index]
+        del found[0][found[1]]
         return -1
 
-    def _place(self, value: Raw) -> int | None:
-        """The index of an element of a set."""
+    def _place(self, value: Raw) -> tuple[list[Any], int] | None:
+        """Of an element of a set: the list in which it is shown, and its index there."""
         wanted = _identity(value)
-        return next((index for index, item in enumerate(self.items) if _identity(item) & wanted), None)
+        places = ((some, index) for some in (self.items, self.tail) for index in range(len(some)))
+        return next(((some, index) for some, index in places if _identity(some[index]) & wanted), None)
 
     def drop(self, segment: Any) -> int:
         index = self.index(segment)
         if index is None or index >= self.count:
             return 0
-        if index < len(self.items):
-            del self.items[index]
+        if (found := self._found(segment)) is not None:
+            del found[0][found[1]]
         return -1
 
+    def settle(self, length: int | None, change: int) -> None:
+        super().settle(length, change)
+        if self.tail and self.whole:
+            self.items, self.tail = self.items + self.tail, []
+
     def empty(self) -> None:
-        self.items, self.rest = [], None
+        self.items, self.tail, self.rest = [], [], None
 
     def value(self) -> Any:
-        items = [item.written() if isinstance(item, Opened) else item for item in self.items]
+        items, tail = (
+            [item.written() if isinstance(item, Opened) else item for item in some] for some in (self.items, self.tail)
+        )
+        if tail:
+            return [*items, _note(self.count - self.size()), *tail]
         return items if self.rest is None else [*items, self.rest]
 
 
@@ -285,7 +320,9 @@ def open_node(raw: Raw) -> Opened | None:
             case b"[" if value is not None:
                 parts = parts_of(value)
                 is_dict = some_fields(parts[0]).keys() >= {"key", "value"} if parts else _is_dict(fields)
-                return (Mapping if is_dict else Sequence)(fields, count, parts)
+                if is_dict:
+                    return Mapping(fields, count, parts)
+                return Sequence(fields, count, parts, is_noted=HIDDEN in bytes(memoryview(value)))
             case b"{" if value is not None:
                 return Attributes(fields, count, fields_of(value))
     except msgspec.MsgspecError:
@@ -319,6 +356,19 @@ def _stands_for_rest(raw: Raw, size: int, length: int | None) -> bool:
     if _text(fields.get("type")) != "truncated":
         return False
     return _text(fields.get("value")).startswith("...") or (length is not None and length > size)
+
+
+def _note(hidden: int) -> dict[str, Any]:
+    """Our own, of items in the middle of a list."""
+    return {"type": "truncated", "value": f"... ({hidden:,} more)", "hidden": hidden}
+
+
+def _place_of_note(parts: list[Raw]) -> int | None:
+    return next((at for at, part in enumerate(parts) if _is_note(some_fields(part))), None)
+
+
+def _is_note(fields: Fields) -> bool:
+    return _text(fields.get("type")) == "truncated" and type(value_of(fields.get("hidden", NOTHING))) is int
 
 
 def _key_of_segment(segment: Any, depth: int = LONGEST_KEY) -> Key:

@@ -3,8 +3,9 @@
 What an update does
 
     set, setitem            puts the value at the path. A `set` with an empty path makes a variable, or makes it anew
-    append                  puts the value at the end. The path leads to the list or, from released clients, to the new
-                            position in it: then the last segment is the length before the change
+    append                  puts the value at the end, where it is shown even if the items before it are not. The path
+                            leads to the list or, from released clients, to the new position in it: then the last
+                            segment is the length before the change
     insert                  puts the value before the item at the path
     pop, remove, delitem    removes the item at the path
     add_set                 puts the value into the set at the path
@@ -223,7 +224,7 @@ def _append(variable: Variable, path: list[Any], message: Update) -> None:
         inner = node.child(path[-1])
         node = inner if isinstance(inner, Sequence) else node
     if isinstance(node, Sequence):
-        node.append(_nodes(message).value)
+        node.append(_nodes(message).value, _length(message))
         node.settle(_length(message), 1)
 
 

@@ -212,16 +212,16 @@ def change(variables: dict[str, Any], action: str, name: str, options: Message) 
             if ends and position(parent, path[-1]) not in ends:
                 target = node if is_list(node) else parent
             if is_list(target):
-                if has_all(target):
-                    target["value"].append(value)
+                if length is not None and length > count(target) + 1:
+                    target["value"], target["length"] = front(target), length - 1
+                insert_item(target, len(front(target)) if has_all(target) else count(target), value)
                 settle(target, length, 1)
         case "insert":
             if is_list(parent) and type(path[-1]) is int:
                 everything = [None] * count(parent)
                 everything.insert(path[-1], value)
                 index = next(index for index, item in enumerate(everything) if item is value)
-                if index < len(shown(parent)) + has_all(parent):
-                    parent["value"].insert(index, value)
+                insert_item(parent, index, value)
                 settle(parent, length, 1)
         case "pop" | "remove" | "delitem":
             if is_container(parent):
@@ -230,7 +230,7 @@ def change(variables: dict[str, Any], action: str, name: str, options: Message) 
             if is_list(node):
                 new = not elements(node, value) if length is None else length > count(node)
                 if new:
-                    node["value"].insert(len(shown(node)), value)
+                    node["value"].insert(len(front(node)), value)
                 settle(node, length, int(new))
         case "discard_set":
             if is_list(node):
@@ -272,6 +272,8 @@ def is_container(node: Any) -> TypeGuard[Message]:
 
 
 def rest(node: Any) -> Any:
+    if note_at(node) is not None:
+        return None
     if isinstance(node["value"], dict):
         return node["value"].get("...")
     last = node["value"][-1] if node["value"] else {}
@@ -283,7 +285,41 @@ def shown(node: Any) -> Any:
     """What is in it and can be seen; a copy."""
     if isinstance(node["value"], dict):
         return {name: value for name, value in node["value"].items() if name != "..."}
-    return node["value"][: len(node["value"]) - (rest(node) is not None)]
+    return front(node) + tail(node)
+
+
+def note_at(node: Any) -> int | None:
+    """Where in a list the note stands for those between its beginning and its end."""
+    parts = enumerate(node["value"])
+    return next((at for at, part in parts if isinstance(part, dict) and "hidden" in part), None)
+
+
+def front(node: Any) -> list[Any]:
+    at = note_at(node)
+    return list(node["value"][: len(node["value"]) - (rest(node) is not None)] if at is None else node["value"][:at])
+
+
+def tail(node: Any) -> list[Any]:
+    at = note_at(node)
+    return [] if at is None else node["value"][at + 1 :]
+
+
+def insert_item(node: Any, index: int, value: Any) -> None:
+    first, last, had_all = front(node), tail(node), has_all(node)
+    if index < len(first) + had_all:
+        node["value"].insert(index, value)
+    elif index >= count(node) - len(last):
+        last.insert(index - (count(node) - len(last)), value)
+        node["value"] = [*first, {"hidden": 0}, *last]
+
+
+def index_in_value(node: Any, index: int) -> int | None:
+    """Where the item with this index stands, note and all."""
+    first, last = front(node), tail(node)
+    if index < len(first):
+        return index
+    index -= count(node) - len(last)
+    return len(first) + 1 + index if 0 <= index < len(last) else None
 
 
 def count(node: Any) -> int:
@@ -301,6 +337,12 @@ def settle(node: Any, length: Any, change: int) -> None:
         node["length"] = max(0, node["length"] + change)
     if has_all(node):
         node["value"] = shown(node)
+    elif tail(node):
+        hidden = count(node) - len(shown(node))
+        note = {"type": "truncated", "value": f"... ({hidden:,} more)", "hidden": hidden}
+        node["value"] = [*front(node), note, *tail(node)]
+    elif note_at(node) is not None:
+        node["value"] = front(node)
 
 
 def position(node: Any, segment: Any) -> int | None:
@@ -338,8 +380,9 @@ def walk(node: Any, path: list[Any]) -> Any:
             entry = entry_of(node, segment)
             node = entry and entry["value"]
         else:
-            index, items = position(node, segment), shown(node)
-            node = items[index] if index is not None and index < len(items) else None
+            index = position(node, segment)
+            at = None if index is None else index_in_value(node, index)
+            node = None if at is None else node["value"][at]
     return node
 
 
@@ -362,8 +405,8 @@ def put_item(node: Any, segment: Any, value: Any, key: Any) -> int:
     else:
         new = False
         index = position(node, segment)
-        if index is not None and index < len(shown(node)):
-            node["value"][index] = value
+        if index is not None and (at := index_in_value(node, index)) is not None:
+            node["value"][at] = value
     return int(new and had_all)
 
 
@@ -386,8 +429,8 @@ def drop_item(node: Any, segment: Any) -> int:
         index = position(node, segment)
         if index is None or index >= count(node):
             return 0
-        if index < len(shown(node)):
-            del node["value"][index]
+        if (at := index_in_value(node, index)) is not None:
+            del node["value"][at]
     return -1 if len(shown(node)) < before or not had_all else 0
 
 

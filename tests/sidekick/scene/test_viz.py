@@ -77,7 +77,10 @@ def test_a_list(frame: bytes, result: Any) -> None:
 @pytest.mark.parametrize(
     ("frame", "result"),
     [
-        (change("append", [5], leaf(1, 6), None, 6), ([1, 2, "... (3 more)"], 6)),
+        (change("append", [5], leaf(1, 6), None, 6), ([1, 2, "... (3 more)", 6], 6)),
+        (change("append", [], leaf(1, 6)), ([1, 2, "... (3 more)", 6], 6)),
+        (change("append", [7], leaf(1, 8), None, 8), ([1, 2, "... (5 more)", 8], 8)),
+        (change("insert", [5], leaf(1, 6), None, 6), ([1, 2, "... (3 more)", 6], 6)),
         (change("insert", [1], leaf(1, 9), None, 6), ([1, 9, 2, "... (3 more)"], 6)),
         (change("insert", [4], leaf(1, 9), None, 6), ([1, 2, "... (3 more)"], 6)),
         (change("pop", [4], NONE, None, 4), ([1, 2, "... (3 more)"], 4)),
@@ -89,6 +92,30 @@ def test_a_list(frame: bytes, result: Any) -> None:
 )
 def test_a_list_of_which_not_all_is_shown(frame: bytes, result: Any) -> None:
     assert after(a_list(1, 2, hidden=3), frame) == result
+
+
+NOTE = {"type": "truncated", "value": "... (2 more)", "hidden": 2}
+
+
+@pytest.mark.parametrize(
+    ("part", "length", "result"),
+    [
+        (NOTE, 4, ([1, "... (2 more)", 9], 4)),
+        (NOTE, None, ([1, "... (2 more)", 2, 9], None)),
+        (NOTE, 2, ([1, "... (2 more)", 2, 9], 3)),
+        ({**NOTE, "type": "str"}, 3, ([1, "... (2 more)", 2, 9], 4)),
+        ({**NOTE, "hidden": "2"}, 3, ([1, "... (2 more)", 2, 9], 4)),
+    ],
+)
+def test_only_a_note_of_our_own_in_a_list_with_a_length_stands_for_items(
+    part: Any, length: int | None, result: Any
+) -> None:
+    """Else it is an item, like any that a script has sent."""
+    given = {**a_list(1, 2), "length": length, "value": [leaf(0, 1), part, leaf(0, 2)]}
+    if length is None:
+        del given["length"]
+    frames = [change("pop", [-1])] if length == 4 else []
+    assert after(given, *frames, change("append", [], leaf(0, 9))) == result
 
 
 def test_a_last_item_that_is_only_too_deep_to_be_shown_is_an_item() -> None:

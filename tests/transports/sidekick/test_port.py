@@ -78,9 +78,9 @@ class Puppet:
 
     def _relay(self, batch: list[bytes]) -> None:
         if b"hang up" in batch:
-            self.line.offer(self.line.frame(b"last words"))
+            self.line.offer(self.line.frames([b"last words"]))
             self.line.hang_up(4001, "as you wish")
-        blob = b"".join(map(self.line.frame, batch))
+        blob = self.line.frames(batch)
         for line in self.lines:
             if line is not self.line:
                 line.offer(blob)
@@ -119,6 +119,24 @@ async def open_port(
 )
 def test_a_session_names_a_room_or_is_refused(query: str, room: str | None) -> None:
     assert room_in(query) == room
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("", ["1", "2"]),
+        ("?bundles=1", ["[1,2]"]),
+        ("?session=a&bundles=1", ["[1,2]"]),
+        ("?bundles=0", ["1", "2"]),
+        ("?bundles=1&bundles=1", ["1", "2"]),
+    ],
+)
+async def test_who_asks_for_bundles_is_told_in_one_message_what_is_said_together(query: str, told: list[str]) -> None:
+    async with open_port() as (house, desk), house.websocket(f"/{query}") as screen:
+        await wait_all_tasks_blocked()
+        (line,) = (line for lines in desk.peers.values() for line in lines)
+        line.offer(line.frames([b"1", b"2"]))
+        assert [await screen.get_message() for _ in told] == told
 
 
 class Listed:

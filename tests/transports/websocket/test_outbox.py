@@ -1,5 +1,6 @@
 """The outbox: nobody waits for it, whole frames go out in order, and who falls behind begins anew."""
 
+import json
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from trio.testing import MockClock, lockstep_stream_pair, wait_all_tasks_blocked
 
-from transports.websocket.outbox import JOIN_BYTES, MOVES, Outbox, OutboxEvent, State, frame
+from transports.websocket.outbox import JOIN_BYTES, MOVES, Outbox, OutboxEvent, State, bundles, frame
 from transports.wire.load import Load
 from transports.wire.wire import Wire
 
@@ -467,3 +468,31 @@ async def test_a_cancelled_send_ends_the_connection_rather_than_leave_half_a_fra
         assert await client.receive_some(4) == b"half"
         nursery.cancel_scope.cancel()
     assert cut.is_set()
+
+
+def _payloads(frames: bytes) -> list[bytes]:
+    """Of a server's text frames."""
+    payloads, at = [], 0
+    while at < len(frames):
+        assert frames[at] == 0x81
+        wide = {126: 2, 127: 8}.get(frames[at + 1], 0)
+        size = int.from_bytes(frames[at + 2 : at + 2 + wide], "big") if wide else frames[at + 1]
+        at += 2 + wide
+        payloads.append(frames[at : at + size])
+        at += size
+    assert at == len(frames)
+    return payloads
+
+
+@given(st.lists(st.sampled_from([2, 3, 125, 126, 5_000, JOIN_BYTES - 2, JOIN_BYTES - 1, JOIN_BYTES, 3 * JOIN_BYTES])))
+@example([JOIN_BYTES - 2, 2, 2])
+@example([2, JOIN_BYTES - 1])
+def test_bundles_have_all_messages_in_order_and_are_as_large_as_they_may_be(sizes: list[int]) -> None:
+    told = [b'"%b"' % (b"%d" % number)[-1:].rjust(size - 2, b"x")[: size - 2] for number, size in enumerate(sizes)]
+    payloads = _payloads(bundles(told))
+    parts = [json.loads(payload) if payload[:1] == b"[" else [json.loads(payload)] for payload in payloads]
+    assert [one for part in parts for one in part] == [json.loads(one) for one in told]
+    assert all(len(part) > 1 for part, payload in zip(parts, payloads, strict=True) if payload[:1] == b"[")
+    weights = [sum(len(one) + 2 for one in part) for part in parts]
+    assert all(weight <= JOIN_BYTES or len(part) == 1 for part, weight in zip(parts, weights, strict=True))
+    assert all(weight + len(after[0]) + 2 > JOIN_BYTES for weight, after in zip(weights, parts[1:], strict=False))
