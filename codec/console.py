@@ -122,9 +122,11 @@ class Hello(msgspec.Struct, frozen=True, tag="hello", tag_field="type"):
     """Messages per second of each branch, one number a tick, oldest first; at most 60. `""` is the whole server. A node
     that is not named has handled nothing in these ticks."""
     stops: list[StopNote]
-    """Ordinary ends, newest last, at most 100. The same holds for each of the other two lists."""
+    """Ordinary ends, newest last, at most 100. The same holds for each of the other three lists."""
     dead: list[DeadNote]
     crashes: list[StopNote] = []
+    departures: list[StopNote] = []
+    """Ordinary ends of those that have served a connection: a page was closed, a script has ended."""
 
 
 class Change(msgspec.Struct, frozen=True, tag="change", tag_field="type"):
@@ -139,6 +141,7 @@ class Change(msgspec.Struct, frozen=True, tag="change", tag_field="type"):
     """Only the new ones."""
     dead: list[DeadNote]
     crashes: list[StopNote] = []
+    departures: list[StopNote] = []
 
 
 class Health(msgspec.Struct, frozen=True):

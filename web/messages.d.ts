@@ -15,6 +15,7 @@ export namespace Console {
     stops: StopNote[];
     dead: DeadNote[];
     crashes: StopNote[];
+    departures: StopNote[];
   }
   export interface Totals {
     actors: number;
@@ -84,6 +85,7 @@ export namespace Console {
     stops: StopNote[];
     dead: DeadNote[];
     crashes: StopNote[];
+    departures: StopNote[];
   }
   export type Message = Hello | Change;
 }
@@ -356,6 +358,7 @@ export namespace Desk {
     notes?: string[];
     not_before?: number | null;
     deadline?: number | null;
+    made_way?: boolean;
     evaluation?: any;
   }
   export interface Attempt {
@@ -706,6 +709,7 @@ export namespace Board {
   export interface BoardState {
     scripts: number;
     drawnAt: number | null;
+    showing?: boolean;
   }
   export interface Remove { id?: number; component: string; type: "remove"; target: string }
   export interface Fault { id?: number; component: string; type: "error"; src?: string; payload?: FaultPayload }

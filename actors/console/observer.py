@@ -4,7 +4,8 @@ Rules
   - All figures come from the kernel. Counters are read from the mailboxes at each tick, so being watched costs an actor
     nothing per message. Ends and dead letters come through the kernel's tracer, as they happen.
   - A tick costs as much as has happened since the last one. While nobody watches, actors at rest are not looked at.
-  - A picture is bounded (picture.py), and so is the memory: the newest 100 ends, and 60 rates for each row. The kernel
+  - A picture is bounded (picture.py), and so is the memory: the newest 100 notes of each kind, and 60 rates for each
+    row. Pages and scripts that leave are a kind of their own: there are many, and the other ends stay. The kernel
     itself remembers crashes and dead letters, so an observer that was restarted, perhaps after its own crash, knows
     them.
   - A slow viewer costs nothing: its mailbox holds one picture, the newest, and it computes the difference to its last.
@@ -23,7 +24,7 @@ from actors.console.messages import (
     ViewerMessage,
     Watch,
 )
-from actors.console.picture import ROWS, Picture, Surroundings, draw, greeting, walk
+from actors.console.picture import ROWS, Notes, Picture, Surroundings, draw, greeting, walk
 from actors.console.rates import Rates
 from actors.console.systems import SystemFact, health, restarted_lately, status
 from actors.kernel import (
@@ -45,7 +46,6 @@ from codec.console import DeadNote, Hello, Listening, Node, StopNote, System, To
 
 INTERVAL = 1.0
 HISTORY = 60
-REMEMBERED = 100
 NAME = Key[ObserverMessage]("console/observer")
 
 
@@ -60,12 +60,10 @@ class Observer(Actor[ObserverMessage]):
         self.past: deque[Mapping[Place, float]] = deque(maxlen=HISTORY)  # rates of the branches that had any
         self.lag = 0.0  # seconds by which the last tick was late
         self.walls: dict[tuple[str, str], tuple[float, float]] = {}  # for each time of a row: kernel time, wall time
-        self.stops: deque[StopNote] = deque(maxlen=REMEMBERED)
-        self.stops_seen = 0
-        self.dead: deque[DeadNote] = deque(maxlen=REMEMBERED)
-        self.dead_seen = 0
-        self.crashes: deque[StopNote] = deque(maxlen=REMEMBERED)
-        self.crashes_seen = 0
+        self.stops = Notes[StopNote]()
+        self.departures = Notes[StopNote]()
+        self.dead = Notes[DeadNote]()
+        self.crashes = Notes[StopNote]()
 
     async def started(self, kept: object | None) -> None:
         self.stage.registry.claim(NAME, self.ref)
@@ -178,12 +176,10 @@ class Observer(Actor[ObserverMessage]):
             ),
             systems=self._statuses(nodes),
             nodes=nodes,
-            stops=tuple(self.stops),
-            stops_seen=self.stops_seen,
-            dead=tuple(self.dead),
-            dead_seen=self.dead_seen,
-            crashes=tuple(self.crashes),
-            crashes_seen=self.crashes_seen,
+            stops=self.stops,
+            departures=self.departures,
+            dead=self.dead,
+            crashes=self.crashes,
         )
 
     @property
@@ -220,21 +216,24 @@ class Observer(Actor[ObserverMessage]):
         match detail:
             case Ended(stop) if stop.why.failed:
                 self._crashed(self.stage.crashes[-1])
-            case Ended(stop, message, restarts, called):
+            case Ended(stop, message, restarts, called, leased):
                 error = None if stop.error is None else describe(stop.error)
-                self.stops.append(StopNote(self._wall(at), ref.path, stop.why.value, error, message, restarts, called))
-                self.stops_seen += 1
+                note = StopNote(self._wall(at), ref.path, stop.why.value, error, message, restarts, called)
+                if leased:
+                    self.departures = self.departures.with_one_more(note)
+                else:
+                    self.stops = self.stops.with_one_more(note)
             case DeadLetter():
                 self._died(detail)
 
     def _crashed(self, crash: Crash) -> None:
         at, why, called = self._wall(crash.at), crash.why.value, crash.called
-        self.crashes.append(StopNote(at, crash.path, why, crash.error, crash.message, crash.restarts, called))
-        self.crashes_seen += 1
+        note = StopNote(at, crash.path, why, crash.error, crash.message, crash.restarts, called)
+        self.crashes = self.crashes.with_one_more(note)
 
     def _died(self, letter: DeadLetter) -> None:
-        self.dead.append(DeadNote(self._wall(letter.at), letter.path, letter.message, letter.why))
-        self.dead_seen += 1
+        note = DeadNote(self._wall(letter.at), letter.path, letter.message, letter.why)
+        self.dead = self.dead.with_one_more(note)
 
     def _wall(self, at: float) -> float:
         return round(self.facts.wall() - (self.stage.now() - at), 3)

@@ -4,7 +4,7 @@ A picture is always bounded: of a supervisor with very many children, the first 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Generic, TypeVar
 
 from msgspec import Struct
 
@@ -18,6 +18,10 @@ ROWS = 2000
 LATELY = 600.0
 """Seconds for which a crash or a restart counts as recent."""
 NEARLY_FULL = 0.9
+REMEMBERED = 100
+"""The most notes of a kind."""
+
+N = TypeVar("N", bound=StopNote | DeadNote)
 
 STATES: dict[SlotState, NodeState] = {
     SlotState.WAITING: "backoff",
@@ -29,19 +33,31 @@ STATES: dict[SlotState, NodeState] = {
 }
 
 
-class Picture(Struct, frozen=True):
-    """`stops`, `dead` and `crashes` are the newest ones; `..._seen` counts all that ever were."""
+class Notes(Struct, Generic[N], frozen=True):
+    """The newest notes of one kind, newest last, and how many there ever were. Each kind is bounded by itself, so none
+    pushes out another."""
 
+    newest: tuple[N, ...] = ()
+    seen: int = 0
+
+    def with_one_more(self, note: N) -> "Notes[N]":
+        return Notes((*self.newest[1 - REMEMBERED :], note), self.seen + 1)
+
+    def since(self, earlier: "Notes[N]") -> list[N]:
+        """Those of our newest that had not been seen by then."""
+        fresh = min(self.seen - earlier.seen, len(self.newest))
+        return list(self.newest[len(self.newest) - fresh :])
+
+
+class Picture(Struct, frozen=True):
     at: float
     totals: Totals
     systems: tuple[System, ...]
     nodes: Mapping[str, Node]
-    stops: tuple[StopNote, ...]
-    stops_seen: int
-    dead: tuple[DeadNote, ...]
-    dead_seen: int
-    crashes: tuple[StopNote, ...]
-    crashes_seen: int
+    stops: Notes[StopNote]
+    departures: Notes[StopNote]
+    dead: Notes[DeadNote]
+    crashes: Notes[StopNote]
 
 
 def walk(root: Slot, crowd: int = CROWD, rows: int = ROWS) -> Iterator[tuple[str | None, Slot, int]]:
@@ -120,12 +136,6 @@ def trouble(statistics: SlotStatistics, now: float) -> str | None:
     return None
 
 
-def newest(notes: Sequence[Any], seen: int, told: int) -> list[Any]:
-    """The newest notes without the first `told` of all `seen`."""
-    fresh = min(seen - told, len(notes))
-    return list(notes[len(notes) - fresh :])
-
-
 def difference(before: Picture, after: Picture) -> Change:
     """The change that turns `before` into `after`."""
     return Change(
@@ -134,9 +144,10 @@ def difference(before: Picture, after: Picture) -> Change:
         systems=None if after.systems == before.systems else list(after.systems),
         nodes=[node for path, node in after.nodes.items() if before.nodes.get(path) != node],
         gone=[path for path in before.nodes if path not in after.nodes],
-        stops=newest(after.stops, after.stops_seen, before.stops_seen),
-        dead=newest(after.dead, after.dead_seen, before.dead_seen),
-        crashes=newest(after.crashes, after.crashes_seen, before.crashes_seen),
+        stops=after.stops.since(before.stops),
+        departures=after.departures.since(before.departures),
+        dead=after.dead.since(before.dead),
+        crashes=after.crashes.since(before.crashes),
     )
 
 
@@ -162,7 +173,8 @@ def greeting(facts: Surroundings, picture: Picture, history: Mapping[str, Sequen
         systems=list(picture.systems),
         nodes=list(picture.nodes.values()),
         history={path: list(rates) for path, rates in history.items()},
-        stops=list(picture.stops),
-        dead=list(picture.dead),
-        crashes=list(picture.crashes),
+        stops=list(picture.stops.newest),
+        departures=list(picture.departures.newest),
+        dead=list(picture.dead.newest),
+        crashes=list(picture.crashes.newest),
     )

@@ -320,7 +320,7 @@ class Slot:
                 again = REGROUPED
         crashed_on = incarnation.crashed_on
         message = None if crashed_on is None else type(crashed_on).__name__
-        self.stage.ended(self, Ended(stop, message, again is not None, _called(incarnation)))
+        self.stage.ended(self, Ended(stop, message, again is not None, _called(incarnation), self.leased))
         if again is None:
             self._terminate(stop)
             return

@@ -46,12 +46,14 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """An incarnation has ended. `message` is the type of the message it crashed on, or None."""
+    """An incarnation has ended. `message` is the type of the message it crashed on, or None. `leased`: it has served a
+    connection (lease.py)."""
 
     stop: Stop
     message: str | None
     restarts: bool
     called: str | None = None
+    leased: bool = False
 
 
 @dataclass(frozen=True, slots=True)

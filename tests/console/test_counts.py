@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from trio.testing import wait_all_tasks_blocked
 
 from actors.console import ConsoleDesk, Observer, Surroundings, SystemFact, viewers_spec
-from actors.console.observer import NAME, REMEMBERED
-from actors.console.picture import LATELY
+from actors.console.observer import NAME
+from actors.console.picture import LATELY, REMEMBERED
 from actors.kernel import (
     ActorRef,
     Children,
@@ -138,7 +138,7 @@ def check(house: House, hello: Hello) -> None:
         assert (path, node.restarts) == (path, starts.get(path, 1) - 1)
         assert (path, node.crashes) == (path, sum(each == path for each, _ in crashes))
     assert [(note.path, note.why) for note in hello.crashes] == crashes[-REMEMBERED:]
-    assert not any(note.why in ("crashed", "killed", "never started") for note in hello.stops)
+    assert not any(note.why in ("crashed", "killed", "never started") for note in (*hello.stops, *hello.departures))
     assert hello.totals.crashes == len(crashes)
     assert hello.totals.trouble == sum(node.trouble is not None for node in hello.nodes)
     for path, node in nodes.items():

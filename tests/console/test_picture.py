@@ -8,7 +8,7 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.console.picture import Picture, difference, newest, walk
+from actors.console.picture import REMEMBERED, Notes, Picture, difference, walk
 from actors.kernel import Actor, ChildSpec, Crowd, run
 from codec.console import Change, DeadNote, Node, StopNote, System, Totals
 
@@ -21,18 +21,24 @@ def node(path: str, queued: int = 0) -> Node:
     return Node(path, parent, name, "actor", "running", 0.0, 0, queued, 1, 0, 0.0, 0, None, None, False, 0)
 
 
+def ends(seen: int, keep: int = 5) -> Notes[StopNote]:
+    return Notes(tuple(end(n) for n in range(seen))[-keep:], seen)
+
+
+def end(number: int) -> StopNote:
+    return StopNote(0.0, str(number), "done", None, None, False)
+
+
 def picture(paths: dict[str, int], stops: int = 0, dead: int = 0, up: bool = True, keep: int = 5) -> Picture:
     return Picture(
         at=float(stops + dead),
         totals=TOTALS,
         systems=(System("console", "up" if up else "down", "", None),),
         nodes={path: node(path, queued) for path, queued in sorted(paths.items())},
-        stops=tuple(StopNote(0.0, str(n), "done", None, None, False) for n in range(stops))[-keep:],
-        stops_seen=stops,
-        dead=tuple(DeadNote(0.0, str(n), "Message", "gone") for n in range(dead))[-keep:],
-        dead_seen=dead,
-        crashes=tuple(StopNote(0.0, str(n), "crashed", None, None, True) for n in range(dead))[-keep:],
-        crashes_seen=dead,
+        stops=ends(stops, keep),
+        departures=ends(dead, keep),
+        dead=Notes(tuple(DeadNote(0.0, str(n), "Message", "gone") for n in range(dead))[-keep:], dead),
+        crashes=ends(dead, keep),
     )
 
 
@@ -53,16 +59,23 @@ def test_a_system_that_changed_is_told_with_all_others() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kept", "seen", "told", "fresh"),
+    ("seen", "told", "fresh"),
     [
-        pytest.param([], 0, 0, [], id="nothing yet"),
-        pytest.param([1, 2, 3], 3, 3, [], id="nothing new"),
-        pytest.param([1, 2, 3], 3, 1, [2, 3], id="two new"),
-        pytest.param([8, 9, 10], 10, 2, [8, 9, 10], id="more new than kept"),
+        pytest.param(0, 0, [], id="nothing yet"),
+        pytest.param(3, 3, [], id="nothing new"),
+        pytest.param(3, 1, ["1", "2"], id="two new"),
+        pytest.param(10, 2, ["7", "8", "9"], id="more new than kept"),
     ],
 )
-def test_the_newest_notes_are_told_once(kept: list[int], seen: int, told: int, fresh: list[int]) -> None:
-    assert newest(kept, seen, told) == fresh
+def test_the_newest_notes_are_told_once(seen: int, told: int, fresh: list[str]) -> None:
+    assert [note.path for note in ends(seen, keep=3).since(ends(told, keep=3))] == fresh
+
+
+def test_notes_are_bounded_and_count_all_that_ever_were() -> None:
+    notes = Notes[StopNote]()
+    for number in range(REMEMBERED + 3):
+        notes = notes.with_one_more(end(number))
+    assert notes == ends(REMEMBERED + 3, keep=100)
 
 
 PATHS = st.dictionaries(st.sampled_from(["top", "top/a", "top/b", "top/c", "top/c/d"]), st.integers(0, 3))
@@ -76,8 +89,9 @@ def test_changes_applied_in_turn_give_the_last_picture(steps: list[tuple[dict[st
         stops, dead = stops + new_stops, dead + new_dead
         pictures.append(picture(paths, stops, dead))
     rows = dict(pictures[0].nodes)
-    told = [note.path for note in pictures[0].stops]
-    crashes = [note.path for note in pictures[0].crashes]
+    told = [note.path for note in pictures[0].stops.newest]
+    left = [note.path for note in pictures[0].departures.newest]
+    crashes = [note.path for note in pictures[0].crashes.newest]
     for before, after in pairwise(pictures):
         change = msgspec.json.decode(msgspec.json.encode(difference(before, after)), type=Change)
         for each in change.nodes:
@@ -85,9 +99,11 @@ def test_changes_applied_in_turn_give_the_last_picture(steps: list[tuple[dict[st
         for path in change.gone:
             del rows[path]
         told += [note.path for note in change.stops]
+        left += [note.path for note in change.departures]
         crashes += [note.path for note in change.crashes]
     assert rows == pictures[-1].nodes
     assert crashes == [str(n) for n in range(dead)][-len(crashes) :] if crashes else dead == 0
+    assert left == crashes
     assert told == [str(n) for n in range(stops)][-len(told) :] if told else stops == 0
 
 

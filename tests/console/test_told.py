@@ -15,7 +15,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from trio.testing import wait_all_tasks_blocked
 
 from actors.console.messages import LookOnce, Watch
-from actors.console.observer import REMEMBERED, Observer
+from actors.console.observer import Observer
+from actors.console.picture import REMEMBERED
 from actors.console.rates import Rates
 from actors.console.viewer import Viewer
 from actors.kernel import Actor, ActorRef, ChildSpec, KernelError, PeerGone, Restart, Why
@@ -61,7 +62,12 @@ class Page:
 
 
 def notes(told: Hello | Change) -> dict[str, list[StopNote | DeadNote]]:
-    return {"stops": list(told.stops), "dead": list(told.dead), "crashes": list(told.crashes)}
+    return {
+        "stops": list(told.stops),
+        "departures": list(told.departures),
+        "dead": list(told.dead),
+        "crashes": list(told.crashes),
+    }
 
 
 def plain(rows: Iterable[Node]) -> dict[str, Node]:
@@ -170,6 +176,46 @@ async def test_the_error_of_an_ordinary_end_is_told(autojump_clock: object) -> N
             ("troupe/judge/runs/guest", Why.PEER_GONE.value, "PeerGone: the page was closed")
         ]
         assert hello.crashes == []
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=plenty(20))
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    ends=st.permutations([("page", 90), ("run", 60), ("script", 150), ("page", 1), ("run", 40), ("crash", 1)]),
+)
+def test_however_many_pages_and_scripts_leave_the_other_ends_stay_in_their_list(
+    seed: int, ends: list[tuple[str, int]]
+) -> None:
+    """Whoever serves a connection is leased. A page is closed, and a script is found to have vanished."""
+
+    async def main() -> None:
+        async with console() as told:
+            runs = told.house.stage.registry.get(RUNS)
+            left: list[str] = []
+            ended: list[str] = []
+            for what, number in ends:
+                for _ in range(number):
+                    name = f"{what} {len(left) + len(ended)}"
+                    spec = Puppet(name).spec(restart=Restart.TEMPORARY)
+                    if what == "crash":
+                        (await runs.start_child(spec)).tell(crash(ValueError("as told")))
+                    elif what == "run":
+                        (await runs.start_child(spec)).tell(finish())
+                        ended.append(name)
+                    else:
+                        async with runs.lease(spec) as guest:
+                            if what == "script":
+                                guest.tell(crash(PeerGone("the script has vanished")))
+                                await trio.sleep_forever()
+                        left.append(name)
+                    await wait_all_tasks_blocked()
+            hello = await told.hello()
+            assert [note.path.rpartition("/")[2] for note in hello.stops] == ended
+            assert [note.path.rpartition("/")[2] for note in hello.departures] == left[-REMEMBERED:]
+            assert [note.why for note in hello.crashes] == ["crashed"]
+
+    run_schedule(seed, main)
 
 
 class Troubled(Actor[None]):

@@ -62,6 +62,7 @@ def test_each_answer_is_to_its_request_and_every_window_sees_it(near: Path, chro
         run = request(page, "Run python")
         run.get_by_label("How long the approval holds").select_option("workspace")
         run.get_by_role("button", name="Approve").click()
+        expect(request(other, "Run python")).to_contain_text("Approved")  # as it folds, no click is meant for the next
         request(other, "Delete a.py").get_by_role("button", name="Approve").click()
         for window in (page, other):
             expect(feet(window)).to_contain_text("Done")
@@ -216,6 +217,7 @@ def test_a_whole_turn_is_planned_searched_approved_by_hunk_run_undone_and_stoppe
         page.get_by_role("button", name="Undo…").press("Enter")
         expect(page.get_by_role("button", name="Undo: 1 file")).to_be_focused()
         page.keyboard.press("Enter")
+        expect(page.get_by_role("dialog")).to_be_hidden()  # it takes every key until the answer has come
         expect(page.get_by_role("button", name="Do it again…")).to_be_visible()
         assert (work / "a.txt").read_text() == before
         (work / "a.txt").write_text("something else\n")

@@ -203,8 +203,8 @@ def evening() -> Hello:
             ),
         ],
         history={"": wave(1468, 3), **{each.path: wave(each.rate, n * 3) for n, each in enumerate(nodes) if each.rate}},
-        stops=[
-            StopNote(NOW - 3610, f"{top}/ipc/editor", "done", None, None, False),
+        stops=[StopNote(NOW - 3610, f"{top}/ipc/editor", "done", None, None, False)],
+        departures=[
             StopNote(
                 NOW - 20, f"{top}/console/viewers/12-ab", "peer gone", "Closed: WebSocket closed with 1001", None, False
             ),

@@ -3,7 +3,7 @@ same after a reload. What the page says is checked by the structs of codec/ (age
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -455,6 +455,38 @@ def test_all_changes_of_a_file_or_all_of_them_are_answered_at_once_and_no_comman
     assert [answered(stage, each).reason for each in ("p3", "p4")] == ["not today"] * 2
     expect(page.locator("agent-waiting")).to_contain_text("waits for your answer: Run python")
     assert [each.request_id for each in answers(stage)] == ["p1", "p2", "p3", "p4"]
+
+
+def test_no_click_approves_what_something_has_moved_under_the_pointer(show: ShowAgent) -> None:
+    """An answered request folds, and the next takes its place; another change of a file brings a button for both."""
+    page, stage = show()
+    page.clock.install()
+    stage.begin()
+    stage.say(patch("p1", "a.py"), command("k1"), command("k2"))
+    change = request(page, "Change of a.py").first
+    approve = change.locator("button.approve")
+    all_of_it = change.get_by_role("button", name="Approve all 2 of this file")
+    others = request(page, "Run").last.locator("button.approve")
+    expect(others).to_be_visible()
+    page.clock.pause_at(datetime.now() + timedelta(minutes=1))  # noqa: DTZ005 - as the page's own
+    page.clock.run_for(800)
+    expect(approve).to_be_enabled()
+    stage.say(ApprovalResolved(request_id="k1", approved=True, by="editor"))
+    expect(approve).to_be_disabled()
+    expect(others).to_be_disabled()
+    page.clock.run_for(600)
+    expect(approve).to_be_disabled()
+    page.clock.run_for(200)
+    expect(approve).to_be_enabled()
+    expect(others).to_be_enabled()
+    reject = change.get_by_role("button", name="Reject…")
+    place = reject.bounding_box()
+    stage.say(patch("p2", "a.py"))
+    expect(all_of_it).to_be_disabled()
+    assert reject.bounding_box() == place
+    page.clock.run_for(800)
+    expect(all_of_it).to_be_enabled()
+    assert answers(stage) == []
 
 
 @pytest.mark.parametrize("verb", ["Approve", "Reject…"])

@@ -2,7 +2,6 @@
 which goes to what took its place, in whatever order the page hears of it; and Escape, which stops
 a turn that the page has not heard of yet."""
 
-import re
 import threading
 from collections.abc import Iterator
 
@@ -13,7 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from codec.agent.client_messages import CancelTurn, UserSays
 from codec.agent.events import QueuedMessage, UserMessage
 from tests.patience import PATIENCE
-from tests.web.agent_stage import AgentStage, ShowAgent, showing_agent
+from tests.web.agent_stage import AgentStage, ShowAgent, opened, showing_agent
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
 
@@ -335,30 +334,113 @@ def test_what_is_written_stays_over_a_reload(show: ShowAgent) -> None:
     expect(page.get_by_role("textbox", name="Message")).to_have_value("")
 
 
-def test_what_may_not_have_arrived_stays_over_a_reload(show: ShowAgent) -> None:
+def is_there_once(page: Page, stage: AgentStage, *texts: str) -> None:
+    """In the transcript, and nowhere else on the page."""
+    expect(page.locator("agent-transcript .said")).to_have_text(list(texts))
+    expect(page.locator("agent-composer .queue li")).to_have_count(0)
+    expect(page.get_by_role("textbox", name="Message")).to_have_value("")
+
+
+def test_what_may_not_have_arrived_stays_over_a_reload_and_is_said_again_with_its_ids(show: ShowAgent) -> None:
     page, stage = show()
     forgotten(page, stage, "Where is it?")
-    says(page, "and this")
     is_connected_and_knows_nothing(page, stage)
+    says(page, "and this")
     page.reload()
+    are_doubtful(page, "Where is it?", "and this")
     stage.open("hello")
-    expect(page.get_by_role("textbox", name="Message")).to_have_value(re.compile("Where is it[?]\\s+and this"))
+    is_there_once(page, stage, "Where is it?", "and this")
+    first, again, other = messages(stage)
+    assert first == again
+    assert other.message == "and this"
 
 
-@pytest.mark.parametrize("leaves", ["a reload", "another session"])
-def test_what_a_silent_server_has_not_shown_is_not_lost_when_one_leaves(show: ShowAgent, leaves: str) -> None:
-    """The connection seems to live: the server may be stopped, and then be killed."""
+def leaves_by_reload(page: Page, _stage: AgentStage) -> Page:
+    page.reload()
+    return page
+
+
+def leaves_for_another_session(page: Page, stage: AgentStage) -> Page:
+    windows = stage.attended
+    page.evaluate("location.hash = '#/other'")
+    stage.attends(windows + 1)
+    page.go_back()
+    return page
+
+
+def closes_the_tab(page: Page, stage: AgentStage) -> Page:
+    context = page.context
+    with page.expect_event("close"):
+        page.close(run_before_unload=True)
+    return opened(context, stage)
+
+
+LEAVES = {"a reload": leaves_by_reload, "another session": leaves_for_another_session, "a closed tab": closes_the_tab}
+
+
+@pytest.mark.parametrize("leaves", LEAVES)
+@pytest.mark.parametrize("taken", [False, True])
+def test_what_a_silent_server_has_not_shown_is_there_once_when_one_comes_back(
+    show: ShowAgent, leaves: str, taken: bool
+) -> None:
+    """The connection seems to live: the server may be stopped, and then be killed, or take it when it goes on."""
+    page, stage = show()
+    stage.forgets = True
+    says(page, "Where is it?")
+    said: UserSays = stage.hears(lambda said: isinstance(said, UserSays))
+    stage.forgets = False
+    if taken:
+        stage.say(UserMessage(message=said.message, message_id=said.message_id or "", turn_id="t1", by="web"))
+    page = LEAVES[leaves](page, stage)
+    is_there_once(page, stage, "Where is it?")
+    assert messages(stage) == [said] * (1 if taken else 2)
+
+
+def test_what_is_found_much_later_is_written_again_and_not_said(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.forgets = True
+    says(page, "Where is it?")
+    stage.hears(lambda said: isinstance(said, UserSays))
+    page.evaluate("location.hash = '#/other'")
+    page.wait_for_function("() => 'agent-unconfirmed' in localStorage")
+    page.evaluate(
+        """() => {
+            const kept = JSON.parse(localStorage['agent-unconfirmed']);
+            for (const each of Object.values(kept).flat()) each.at -= 3_600_000;
+            localStorage['agent-unconfirmed'] = JSON.stringify(kept);
+        }"""
+    )
+    page.go_back()
+    message = page.get_by_role("textbox", name="Message")
+    expect(message).to_have_value("Where is it?")
+    expect(page.locator("agent-composer .queue li")).to_have_count(0)
+    assert len(messages(stage)) == 1
+
+
+def test_what_was_sent_is_shown_at_once_as_not_confirmed(show: ShowAgent) -> None:
     page, stage = show()
     stage.forgets = True
     message = says(page, "Where is it?")
     expect(message).to_have_value("")
-    page.wait_for_timeout(2_500)
-    if leaves == "a reload":
-        page.reload()
-    else:
-        page.evaluate("location.hash = '#/other'")
-        page.go_back()
-    expect(page.get_by_role("textbox", name="Message")).to_have_value("Where is it?")
+    listed = page.locator("agent-composer .queue li")
+    expect(listed).to_have_text("Where is it?not confirmed yet", timeout=3_000)
+    said: UserSays = stage.hears(lambda said: isinstance(said, UserSays))
+    stage.say(UserMessage(message=said.message, message_id=said.message_id or "", turn_id="t1", by="web"))
+    is_there_once(page, stage, "Where is it?")
+
+
+def test_escape_says_nothing_where_nothing_runs(show: ShowAgent) -> None:
+    page, stage = show()
+    message = page.get_by_role("textbox", name="Message")
+    message.press_sequentially("Where")
+    for _ in range(3):
+        message.press("Escape")
+    expect(message).to_have_value("Where")
+    message.press("Enter")
+    stage.hears(lambda said: isinstance(said, UserSays))
+    assert stage.heard == messages(stage)
+    message.press("Escape")
+    stage.hears(lambda said: isinstance(said, CancelTurn))
 
 
 def test_what_a_silent_server_does_not_show_is_listed_and_no_more_once_it_is_shown(show: ShowAgent) -> None:

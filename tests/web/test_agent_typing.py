@@ -128,6 +128,34 @@ def test_a_reason_whose_request_is_over_meanwhile_answers_no_other(show: ShowAge
         assert answered(stage, 1)[0][1] is True
 
 
+@pytest.mark.parametrize("leaves", ["a reload", "another session"])
+def test_a_reason_that_was_begun_is_there_when_one_comes_back(show: ShowAgent, leaves: str) -> None:
+    page, stage = show()
+    names = asked_thrice(page, stage)
+    meant(request(page, f"Run say {names[0]}"))
+    page.keyboard.type(f"r{REASON[:9]}")
+    if leaves == "a reload":
+        page.reload()
+    else:
+        page.evaluate("location.hash = '#/other'")
+        expect(page.locator("agent-request").first.get_by_role("textbox")).to_be_hidden()
+        page.go_back()
+        page.locator("agent-head h1").click()  # text whose field has gone is no key, until something else is done
+    first = request(page, f"Run say {names[0]}")
+    expect(first.get_by_role("textbox")).to_have_value(REASON[:9])
+    expect(first.get_by_role("textbox")).not_to_be_focused()
+    expect(request(page, f"Run say {names[1]}").get_by_role("textbox")).to_be_hidden()
+    page.keyboard.press("w")
+    page.keyboard.type(f"r{REASON[9:]}")
+    page.keyboard.press("Enter")
+    assert answered(stage, 1) == [(names[0], False, REASON)]
+    page.reload()
+    for name in names[1:]:
+        expect(request(page, f"Run say {name}").get_by_role("button", name="Reject…", exact=False)).to_be_visible()
+    expect(page.locator("agent-request").get_by_role("textbox")).to_have_count(0)
+    nothing_else(page, stage)
+
+
 def test_a_reason_for_nothing_is_no_row_of_keys(show: ShowAgent) -> None:
     page, stage = show()
     at_ease(page)

@@ -306,6 +306,22 @@ def test_markdown_without_a_server_to_render_it_stays_readable(show: Show) -> No
     expect(at(page, "m").locator("pre")).to_have_text("# plain")
 
 
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("http://127.0.0.1:9/x.png", "only pictures from https are shown"),
+        ("https://127.0.0.1:9/x.png", "this picture could not be loaded"),
+    ],
+)
+def test_a_picture_that_is_not_shown_is_a_link_and_says_why(chromium: Browser, address: str, why: str) -> None:
+    with showing(chromium, tolerated="Content Security Policy") as show:
+        page, stage = show()
+        stage.rendered["text"] = f"<p>See <img src='{address}' alt='a cat'>.</p>"
+        say(page, stage, spawn("markdown", "m", initialSource="text"))
+        expect(at(page, "m")).to_have_text(f"See a cat ({why}).")
+        expect(at(page, "m").get_by_role("link", name="a cat")).to_have_attribute("href", address)
+
+
 def test_html_that_was_not_cleaned_does_no_harm(chromium: Browser) -> None:
     html = (
         f"{HOSTILE}<p onclick=alert(3) style=color:red id=x class=y>kept</p><a href='javascript:alert(4)'>no</a>"
@@ -326,7 +342,8 @@ def test_html_that_was_not_cleaned_does_no_harm(chromium: Browser) -> None:
         foul = re.compile(r"script|style|iframe|svg|form|\son|javascript|\sid=|class=")
         assert [each for each in inside if foul.search(each)] == []
         expect(prose.get_by_role("link", name="image")).to_be_visible()  # in place of an image that could not be shown
-        assert prose.inner_text().split() == ["image", "kept", "noinout"]
+        why = "(this picture could not be loaded)"
+        assert prose.inner_text().split() == ["image", *why.split(), "kept", "noinout"]
         out = prose.get_by_role("link", name="out")
         expect(out).to_have_attribute("href", "https://example.org/")
         expect(out).to_have_attribute("rel", "noopener noreferrer")

@@ -56,8 +56,9 @@ def lesson() -> list[Message]:
 
 @pytest.mark.parametrize(
     ("path", "asked", "name"),
-    [("", "/", None), ("session/41", "/?session=41", "Room 41"), ("?session=41", "/?session=41", "Room 41"),
-     ("session/a%20b%2Fc", "/?session=a%20b%2Fc", "Room a b/c")],
+    [("", "/?bundles=1", None), ("session/41", "/?session=41&bundles=1", "Room 41"),
+     ("?session=41", "/?session=41&bundles=1", "Room 41"),
+     ("session/a%20b%2Fc", "/?session=a%20b%2Fc&bundles=1", "Room a b/c")],
 )  # fmt: skip
 def test_the_address_names_the_room(show: Show, path: str, asked: str, name: str | None) -> None:
     page, stage = show(path=path)
@@ -169,6 +170,19 @@ def test_a_board_that_is_shown_anew_never_blinks_though_it_comes_in_pieces(show:
         page.clock.run_for(40)
     page.clock.resume()
     say(page, stage)
+    whole = ",".join(map(str, range(50)))
+    assert seen(page) == [whole, whole.replace("0", "new", 1)]
+
+
+def test_messages_that_come_as_one_are_shown_as_those_that_come_alone(show: Show) -> None:
+    """With the state of the board among them, which is no part of the board."""
+    labels = [spawn("label", f"l{n}", text=str(n)) for n in range(50)]
+    state: Message = {"id": 0, "component": "board", "type": "state", "payload": {"scripts": 0, "drawnAt": 1}}
+    page, stage = show(*labels)
+    page.evaluate(WATCH)
+    stage.tell_all([CLEAR, *labels, state, update("label", "l0", "setText", text="new")])  # type: ignore[arg-type]
+    expect(page.locator("board-label").first).to_have_text("new")
+    expect(page.locator("board-standing")).to_contain_text("No script is connected")
     whole = ",".join(map(str, range(50)))
     assert seen(page) == [whole, whole.replace("0", "new", 1)]
 
@@ -310,7 +324,7 @@ def test_a_board_is_exported_as_json(show: Show) -> None:
     }  # fmt: skip
     assert label == {"component": "label", "id": "l", "text": "x"}
     assert variables["variables"]["data"]["length"] == 1
-    assert stage.rooms == ["/"]
+    assert stage.rooms == ["/?bundles=1"]
 
 
 def test_a_board_is_exported_as_a_picture(show: Show) -> None:

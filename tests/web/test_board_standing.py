@@ -29,8 +29,8 @@ def show(chromium: Browser) -> Iterator[Show]:
         yield show
 
 
-def state(scripts: int, drawn_at: float | None = None) -> Message:
-    payload = {"scripts": scripts, "drawnAt": None if drawn_at is None else int(drawn_at * 1000)}
+def state(scripts: int, drawn_at: float | None = None, **more: bool) -> Message:
+    payload = {"scripts": scripts, "drawnAt": None if drawn_at is None else int(drawn_at * 1000), **more}
     return {"id": 0, "component": "board", "type": "state", "payload": payload}
 
 
@@ -68,6 +68,21 @@ def test_a_board_whose_script_has_gone_says_from_when_it_is(show: Show) -> None:
     assert line(page).startswith("As of 5 November 2021, 09:07. No script")
     say(page, stage, state(1, at("14:04")))
     expect(page.locator("board-standing > .line")).to_be_hidden()
+
+
+@pytest.mark.parametrize("scripts", [0, 1])
+def test_while_a_large_board_comes_in_a_part_of_it_is_not_taken_for_all(show: Show, scripts: int) -> None:
+    page, stage = show(state(scripts, at("14:03"), showing=True))
+    on_that_day(page)
+    assert line(page) == "The board is still coming in."
+    say(page, stage, *CONTROLS)
+    assert line(page) == "The board is still coming in."
+    expect(page.locator("board-welcome")).to_be_hidden()
+    say(page, stage, state(scripts, at("14:03")))
+    if scripts:
+        expect(page.locator("board-standing > .line")).to_be_hidden()
+    else:
+        assert line(page).startswith("As of 14:03. No script is connected")
 
 
 def test_an_empty_board_says_nothing_of_the_kind(show: Show) -> None:

@@ -176,13 +176,16 @@ def test_what_crashed_lately_says_so_and_is_trouble(visit: Visit) -> None:
     expect(page.locator("console-systems .card .lately")).to_be_hidden()
 
 
-def test_ordinary_ends_push_out_no_crash(visit: Visit) -> None:
+def test_ordinary_ends_push_out_no_crash_and_departures_no_other_end(visit: Visit) -> None:
     crash = StopNote(NOW - 60, "troupe/judge/launcher", "crashed", "LauncherLost: it has ended", None, True)
     page, stage = visit(hello([], crashes=[crash]))
     for number in range(3):
         ends = [StopNote(NOW, f"troupe/peers/{number}-{n}", "shutdown", None, None, False) for n in range(100)]
-        stage.tell(change(stops=ends))
-    expect(page.locator("console-stops .path").first).to_have_text("troupe/peers/2-99")
+        stage.tell(change(stops=ends[:30], departures=ends))
+    expect(page.locator("console-departures .path").first).to_have_text("troupe/peers/2-99")
+    expect(page.locator("console-departures h2 .badge")).to_have_text("100")
+    expect(page.locator("console-stops .path").first).to_have_text("troupe/peers/2-29")
+    expect(page.locator("console-stops h2 .badge")).to_have_text("90")
     expect(page.locator("console-crashes .path")).to_have_text(["troupe/judge/launcher"])
     expect(page.locator("console-crashes time .ago")).to_have_text("1 min ago")
     newer = StopNote(NOW, "troupe/store", "never started", "OSError: no room", None, False)

@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from codec.console import DeadNote, StopNote, System
 from tests.web import scenes
 from tests.web.conftest import Visit
+from tests.web.looks import looked_at
 from tests.web.scenes import NOW, change, hello, node, supervisor
 from tests.web.stage import FRAMES, WEB, says_in_passing, write
 
@@ -251,12 +252,12 @@ def test_a_picture_told_by_changes_is_the_picture_told_at_once(visit: Visit) -> 
             const { Picture } = await import("./web/console/picture.js");
             const node = (path, inside) => ({ path, parent: path.includes("/") ? "top" : null, inside });
             const hello = (nodes, history) => ({ type: "hello", at: 10, interval: 1, totals: { rate: 5 }, systems: [],
-                nodes, history, stops: [], dead: [], crashes: [] });
+                nodes, history, stops: [], dead: [], crashes: [], departures: [] });
             const told = new Picture(), once = new Picture();
             told.hear(hello([node("top", 1), node("top/a", 2), node("top/b", 3)], { "": [4], "top/b": [9] }), 0);
             told.hear({ type: "change", at: 12, totals: { rate: 5 }, systems: null,
                 nodes: [node("top/b", 4), node("top/c", 6)], gone: ["top/a"], stops: [], dead: [],
-                crashes: [] }, 0);
+                crashes: [], departures: [] }, 0);
             once.hear(hello([node("top", 1), node("top/b", 4), node("top/c", 6)],
                 { "": [4, 5, 5], top: [0, 1, 1], "top/b": [9, 4, 4], "top/c": [6, 6] }), 0);
             const plain = (picture) => JSON.stringify([[...picture.nodes], picture.children("top"),
@@ -482,6 +483,34 @@ def test_a_system_is_a_card_with_a_sentence_and_a_link_to_its_page(visit: Visit)
     expect(card.locator("house-pill")).to_have_attribute("data-tone", "bad")
 
 
+CUT = """all => all.filter((one) => one.scrollHeight > one.clientHeight || one.scrollWidth > one.clientWidth
+    || one.getBoundingClientRect().right > one.closest(".card").getBoundingClientRect().right)
+    .map((one) => one.textContent)"""
+BROKEN = """all => all.flatMap((one) => [...one.querySelectorAll(".address")]).flatMap((one) => [...one.childNodes])
+    .flatMap((piece) => {
+    const range = document.createRange();
+    return [...piece.textContent.matchAll(/\\S+/g)].filter((word) => {
+        range.setStart(piece, word.index);
+        range.setEnd(piece, word.index + word[0].length);
+        return range.getClientRects().length !== 1;
+    }).map(([word]) => word);
+})"""
+
+
+def test_the_address_of_a_system_is_read_whole_however_wide_the_window_is(visit: Visit) -> None:
+    names = ("store", "sidekick", "judge", "ipc", "agent", "console")
+    said = "listening on http://127.0.0.1:65535 and http://[::1]:65535"
+    page, _ = visit(hello([], systems=[System(name, "up", said, "http://127.0.0.1:65535") for name in names]))
+    expect(page.locator("console-systems .card .sentence")).to_have_text([said] * 6)
+    page.evaluate("document.body.dataset.view = 'systems'")
+    for width in (320, 360, 400, 480, 640, 760, 896, 897, 960, 1000, 1100, 1200, 1280):
+        with looked_at(page, width):
+            sentences = page.locator("console-systems .card .sentence")
+            assert sentences.evaluate_all(CUT) == []
+            assert sentences.evaluate_all(BROKEN) == []
+            expect(sentences.locator(".address")).to_have_count(12)
+
+
 # --- lost connections
 
 
@@ -608,9 +637,10 @@ def test_markup_in_names_and_errors_is_text(visit: Visit) -> None:
 
 
 def test_all_figures_are_within_the_window_however_wide_that_is(visit: Visit) -> None:
-    page, _ = visit(scenes.small())
+    small = scenes.small()
+    page, _ = visit(replace(small, totals=replace(small.totals, memory=748_200_000, lag=0.0124, actors=1_024)))
     expect(page.locator("console-totals .about")).to_have_text(re.compile("Troupe"))
-    for width in (320, 400, 640, 760, 850, 1000, 1100, 1280, 1920):
+    for width in (320, 400, 640, 760, 850, 897, 920, 1000, 1100, 1280, 1920):
         page.set_viewport_size({"width": width, "height": 700})
         page.evaluate(FRAMES)
         beyond = page.locator("console-totals *, console-systems *").evaluate_all(

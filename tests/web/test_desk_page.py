@@ -562,6 +562,17 @@ def test_a_long_id_is_clipped_in_the_list_and_whole_in_its_detail(desk: ShowDesk
     expect(page.locator("desk-detail h2")).to_have_text("x" * 128)
 
 
+@pytest.mark.parametrize("width", [1280, 1360])
+def test_the_usual_commands_are_whole_beside_an_open_request(desk: ShowDesk, width: int) -> None:
+    asked = replace(failed_one(NOW), fact=fact("a", "success", NOW, command="submitPrompt"))
+    page, _ = desk(asked, viewport={"width": width, "height": 800})
+    row(page, "a").click()
+    expect(page.locator("desk-detail h2")).to_have_text("a")
+    command = row(page, "a").locator(".command")
+    expect(command).to_have_text("submitPrompt")
+    assert command.evaluate("cell => cell.scrollWidth <= cell.clientWidth")
+
+
 def test_a_running_batch_is_followed_without_a_fault(desk: ShowDesk) -> None:
     page, stage = desk(*archive(500))
     stage.begin(batch, stage.house, 60, 0.005)

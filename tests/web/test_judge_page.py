@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -28,7 +29,19 @@ from codec.judge import (
     SwitchInterpreter,
     UpdateSettings,
 )
-from tests.web.judge_page import MIXED, PASSES, SUMS, WRONG, badge, is_open, item, lines, standing, text
+from tests.web.judge_page import (
+    MIXED,
+    PASSES,
+    SUMS,
+    WRONG,
+    badge,
+    is_open,
+    item,
+    lines,
+    no_wider_than_its_window,
+    standing,
+    text,
+)
 from tests.web.judge_stage import (
     TRACEBACK,
     Show,
@@ -44,6 +57,7 @@ from tests.web.judge_stage import (
     told,
     whole_run,
 )
+from tests.web.looks import looked_at
 from tests.web.stage import write
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -442,6 +456,43 @@ def test_on_a_narrow_page_the_list_lies_over_the_problem_and_goes_when_one_is_ch
     expect(nav).to_be_hidden()
 
 
+def test_the_list_is_as_it_was_when_the_window_is_wide_again(show: Show) -> None:
+    page, _ = show(init(SUMS), contest(), viewport={"width": 1280, "height": 800})
+    nav = page.get_by_role("navigation", name="Problems")
+    button = page.get_by_role("button", name="Problems")
+    for left_open in (True, False):
+        expect(nav).to_be_visible(visible=left_open)
+        page.set_viewport_size({"width": 400, "height": 800})
+        expect(nav).to_be_hidden()
+        expect(button).to_have_attribute("aria-expanded", "false")
+        button.click()
+        expect(nav).to_be_visible()  # over the problem, which says nothing of a wide window
+        page.set_viewport_size({"width": 1280, "height": 800})
+        expect(nav).to_be_visible(visible=left_open)
+        if left_open:
+            button.click()
+
+
+COUNT = re.compile(r"[\d,]*\d(?:/\d+)? (?:not )?[^\W\d]+|Case \d+")
+
+
+def test_no_line_breaks_within_a_count(show: Show) -> None:
+    shown = problem("a", count=14)
+    results = [result(at, "WA", "7\n") if at % 3 else result(at) for at in range(1, 11)]
+    page, stage = show(init(shown), *whole_run(shown, *results))
+    again = result(2, "TLE")
+    stage.say(begun(shown, 2, "one"), *told(shown, again, scope="one"), ended(shown, again, scope="one"))
+    expect(standing(page)).to_contain_text("in all")
+    counts = COUNT.findall(standing(page).text_content() or "")
+    assert len(counts) >= 5
+    whole = standing(page).locator("span")
+    expect(whole).to_have_text(counts)
+    for width in (*range(320, 401), *range(409, 700, 9)):
+        with looked_at(page, width):
+            assert whole.evaluate_all("all => all.map((each) => each.getClientRects().length)") == [1] * len(counts)
+            no_wider_than_its_window(page)
+
+
 def test_new_cases_of_the_shown_problem_keep_its_results(show: Show) -> None:
     page, stage = show(init(SUMS), *whole_run(SUMS, *PASSES))
     stage.say(StateUpdate(problem("a", count=4)))
@@ -583,6 +634,47 @@ def test_the_shown_problem_is_in_the_address_and_back_leads_to_the_one_before(sh
     assert stage.heard(OpenProblem, 5)[-1].id == XOR.id
     stage.say(init(XOR))
     shows(page, "F - Xor", "abc999/abc999_f")
+
+
+def test_what_is_gone_to_is_asked_for_once_and_shown_however_steps_and_answers_meet(show: Show) -> None:
+    """The browser changes the address first, and tells of it later; answers come before, between and after."""
+    page, _ = show()
+    walks = page.evaluate(
+        """async (seeds) => {
+            const { Address } = await import("./web/judge/address.js");
+            const walks = [];
+            let [due, told] = [0, 0];
+            addEventListener("hashchange", () => { told += 1; });
+            for (let seed = 1; seed <= seeds; seed += 1) {
+                let state = seed * 2654435761 % 4294967296;
+                const draw = (below) => (state = (state * 1664525 + 1013904223) % 4294967296) / 4294967296 * below | 0;
+                const turn = () => new Promise((later) => setTimeout(later));
+                const asked = [], waiting = [], wanted = [];
+                const address = new Address((id) => { asked.push(id); waiting.push(id); });
+                address.show(`walk/${seed}`);
+                for (let step = 0; step < 12; step += 1) {
+                    const what = draw(3);
+                    if (what === 0) {
+                        wanted.push(`walk/${seed}/${draw(3)}`);
+                        const { href } = location;
+                        location.hash = wanted.at(-1);
+                        due += location.href !== href;
+                    } else if (what === 1 && waiting.length) address.show(waiting.shift());
+                    else await turn();
+                }
+                while (told < due) await turn();
+                for (const id of waiting) address.show(id);
+                const shown = decodeURIComponent(location.hash.slice(1));
+                walks.push({ wanted: wanted.at(-1), asked: [...asked], shown });
+            }
+            return walks;
+        }""",
+        24,  # Chromium lets a page go to two hundred places in ten seconds
+    )
+    for seed, walk in enumerate(walks, 1):
+        if "wanted" in walk:
+            assert (walk["asked"][-1], walk["shown"]) == (walk["wanted"], walk["wanted"]), seed
+        assert all(one != other for one, other in pairwise(walk["asked"])), (seed, walk)
 
 
 def test_a_problem_of_the_list_opens_in_a_tab_of_its_own(show: Show) -> None:

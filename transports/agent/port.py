@@ -26,7 +26,7 @@ from typing import Protocol, get_args
 
 import msgspec
 from quart import Response, request
-from werkzeug.routing import Map, Rule
+from werkzeug.routing import Map
 
 from actors.kernel import KernelError, in_words
 from codec.agent.callers import caller
@@ -36,7 +36,7 @@ from codec.agent.refusing import ContractRefusal
 from codec.agent.workspaces import Detail, StreamTicket
 from codec.words import listed
 from transports.agent.gate import Denial, Gate, bearer, bearer_protocol
-from transports.http.application import Application, KeepingSlashes, as_sentence, fresh, whole_body
+from transports.http.application import Application, KeepingSlashes, RouteRule, as_sentence, fresh, whole_body
 from transports.http.static import TYPES, serve_files
 from transports.websocket.websocket import Handler, Upgrade, WebSocket
 from transports.wire.refusal import Wording
@@ -170,7 +170,7 @@ def agent_application(desk: AgentDesk, gate: Gate, web: Traversable, contract: b
 def _contract_map(app: Application) -> Map:
     """The paths of the contract alone, without those of the page's files, which match everything."""
     rules = [
-        Rule(rule.rule, methods=rule.methods, endpoint=rule.endpoint)
+        RouteRule(rule.rule, methods=rule.methods, endpoint=rule.endpoint)
         for rule in app.url_map.iter_rules()
         if rule.rule.startswith("/v1/")
     ]

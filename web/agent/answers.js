@@ -6,6 +6,7 @@
  *     request takes the focus if it is nowhere, never out of a field or from a button.
  *   - A key that approves is not meant for a request to which the focus has just come by itself. One that rejects asks
  *     for the reason, and answers nothing yet.
+ *   - No key approves what is out of sight (in_sight.js). The first press brings it there.
  *   - Text that was begun in a field is none of these keys, also when the field goes away (house/keys.js).
  *   - An answer is sent once. What another window has answered meanwhile, holds.
  *   - An answer is to what was seen, and no more: several changes are answered one by one, each by the hunks that it has.
@@ -105,7 +106,7 @@ export function answerHere(wish) {
   if (wish === "reject" || !isIn) return;
   if (wish === "nextHunk") request.step(1);
   else if (wish === "lastHunk") request.step(-1);
-  else if (wish === "approve" && request.isMeant) request.approve();
+  else if (wish === "approve") request.approveByKey();
 }
 
 composer.addEventListener("up", () => {

@@ -3,33 +3,37 @@
  * Its stream tells what is drawn: the log to the transcript, how it is now to everything around.
  */
 
-import { notify } from "../house/house.js";
+import { Pulse, notify } from "../house/house.js";
 import { ask } from "./api.js";
 import "./composer.js"; // it is given its drafts here
 import { Heard } from "./heard.js";
+import { drafts, handOn, keepWritten, reasons, takeOver } from "./kept.js";
 import { draw, drawSession, page, parts } from "./page.js";
 import { refreshLater } from "./places.js";
 import { Session } from "./session.js";
 
 const { banner, bar, composer, empty, main, plan, transcript } = parts;
 const heard = new Heard(parts.heard);
-const SHOWN_BY = 2_000; // ms; what a server has not shown by then when one leaves may never have come to it
-const KEPT = "agent-drafts";
+/** For as long as no session is chosen, and there is no connection. */
+const pulse = new Pulse(() => (bar.connection = pulse.silentSince === null ? "live" : "silent"));
 
-// What is written stays over a reload, with what may not have arrived.
-try {
-  composer.drafts = JSON.parse(sessionStorage.getItem(KEPT) ?? "{}");
-} catch {
-  // a browser that keeps nothing
-}
+composer.drafts = drafts();
+const begun = reasons();
 addEventListener("pagehide", () => {
-  composer.giveBack(page.session?.takeBack(null, SHOWN_BY) ?? "");
-  try {
-    sessionStorage.setItem(KEPT, JSON.stringify(composer.drafts));
-  } catch {
-    // or has no room
-  }
+  handOnAll();
+  keepWritten(composer.drafts, begun);
 });
+addEventListener("pageshow", ({ persisted }) => {
+  if (persisted && page.session) takeOver(page.session.id); // it was not left after all
+});
+
+/** What is begun in the session that is left, and what may not have arrived. */
+function handOnAll() {
+  const { session } = page;
+  if (!session) return;
+  begun[session.id] = transcript.reasons;
+  if (session.unshown.length) handOn(session.id, session.unshown);
+}
 
 export function idOf(hash) {
   try {
@@ -46,9 +50,10 @@ export function choose(id) {
 }
 
 export function leave() {
-  composer.giveBack(page.session?.takeBack(null, SHOWN_BY) ?? "");
+  handOnAll();
   page.session?.end();
   page.session = null;
+  pulse.end();
   banner.socket = null;
 }
 
@@ -60,8 +65,11 @@ export function turnTo(id) {
   plan.show(null);
   page.usage.used = page.usage.window = 0;
   composer.session = id;
-  if (id !== null) attach(new Session(id));
-  else bar.connection = "live";
+  if (id !== null) attach(new Session(id, takeOver(id)));
+  else {
+    bar.connection = "live";
+    pulse.begin();
+  }
   draw();
   if (id !== null && !page.sessions.some((each) => each.id === id)) find(id);
 }
@@ -78,17 +86,18 @@ async function find(id) {
 function attach(made) {
   page.session = made;
   transcript.session = made;
+  transcript.reasons = begun[made.id] ?? {};
   const mine = (act) => (/** @type {any} */ { detail }) => {
     if (page.session === made) act(detail);
   };
   banner.socket = made.socket;
   made.socket.addEventListener("state", mine(() => {
-    bar.connection = made.socket.state;
+    bar.connection = made.socket.condition;
     if (made.socket.state !== "waiting") return;
     refreshLater(); // a token that is not good any more is no lost connection
     plan.unsent();
   }));
-  bar.connection = made.socket.state;
+  bar.connection = made.socket.condition;
   made.addEventListener("event", mine((event) => hear(made, event)));
   made.addEventListener("state", mine(() => {
     drawSession();
@@ -184,13 +193,10 @@ composer.addEventListener("withdraw", ({ detail: { id } }) => {
   else if (say({ type: "client.withdraw", message_id: id }) && queued) composer.giveBack(queued.message);
 });
 
-/**
- * It is said whether or not a turn is known to run: what was sent a moment ago may have begun before the page is told.
- * Where none runs, nothing comes of it. What would be said again is taken back.
- */
+/** What runs, or may have begun a moment ago. What would be said again is taken back. */
 export function stop() {
   const { session } = page;
   if (!session) return;
-  const sent = session.say({ type: "client.cancel", reason: "user_cancelled" });
+  const sent = session.mayRun && session.say({ type: "client.cancel", reason: "user_cancelled" });
   if (!sent || session.owes) composer.giveBack(session.takeBack());
 }

@@ -1,7 +1,7 @@
 /**
  * <agent-composer>: where one writes. Enter sends, Shift+Enter is a new line. While a turn runs, what is sent waits for
  * its end, or steers it: then the turn hears it before its next step. What waits is listed, and can be taken back; so is
- * what may not have arrived before a connection was lost.
+ * what may not have arrived before a connection was lost. What was sent just now, and is not confirmed, is listed as that.
  *
  * A text that could not be sent stays in the field. Each session keeps its own draft, also over a reload.
  * Events: "say" {message, context, delivery}, "stop", "withdraw" {id}, "up" (ArrowUp where nothing is written).
@@ -44,7 +44,6 @@ class AgentComposer extends HouseElement {
     this.#field.addEventListener("input", () => this.#changed());
     this.#field.addEventListener("keydown", (event) => this.#key(event));
     this.#field.setAttribute("aria-controls", this.#hints.id);
-    this.#queue.addEventListener("keydown", (event) => event.repeat && event.preventDefault()); // one press, one message
     let width = 0;
     new ResizeObserver(([{ contentRect }]) => {
       if (contentRect.width === width) return;
@@ -74,12 +73,12 @@ class AgentComposer extends HouseElement {
   }
 
   /**
-   * `doubtful`: what may not have arrived. `trouble`: why nothing is taken at the moment.
+   * `doubtful`: what may not have arrived. `unconfirmed`: what was sent just now. `trouble`: why nothing is taken at the moment.
    *
    * @typedef {{message_id: string, message: string, delivery: string}} Said
-   * @param {{running: boolean, doubtful: Said[], queued: Said[], trouble: string | null}} state
+   * @param {{running: boolean, doubtful: Said[], unconfirmed: Said[], queued: Said[], trouble: string | null}} state
    */
-  show({ running, doubtful, queued, trouble }) {
+  show({ running, doubtful, unconfirmed, queued, trouble }) {
     const alarm = doubtful.length ? DOUBT : trouble;
     this.#trouble.hidden = !alarm;
     put(this.#trouble.lastChild, alarm ?? "");
@@ -87,8 +86,8 @@ class AgentComposer extends HouseElement {
     this.#stop.hidden = !running;
     this.#steer.hidden = !running;
     put(this.#send_.lastChild, running ? "Queue" : "Send");
-    this.#queue.hidden = !queued.length && !doubtful.length;
-    const waiting = JSON.stringify([queued, doubtful]);
+    this.#queue.hidden = !queued.length && !doubtful.length && !unconfirmed.length;
+    const waiting = JSON.stringify([queued, doubtful, unconfirmed]);
     if (waiting === this.#waiting) return;
     this.#waiting = waiting;
     const focused = document.activeElement?.closest("li");
@@ -99,7 +98,8 @@ class AgentComposer extends HouseElement {
       h("button.quiet", { type: "button", title: "Take it back", ariaLabel: `Take back: ${message.slice(0, 60)}`,
         onclick: () => this.#withdraw(id) }, icon("cross")));
     this.#queue.replaceChildren(...queued.map((each) => row(each.delivery === "steer" ? "out" : "clock", each)),
-      ...doubtful.map((each) => row("alarm", each)));
+      ...doubtful.map((each) => row("alarm", each)), ...unconfirmed.map(({ message_id: id, message }) =>
+        h("li.unconfirmed", { "data-key": `queued ${id}` }, icon("half"), h("span", {}, message), h("em", {}, "not confirmed yet"))));
     if (wasIn === -1) return;
     const rows = /** @type {HTMLElement[]} */ ([...this.#queue.children]);
     const next = wasOn === `queued ${this.#withdrawn}` ? (rows[wasIn] ?? rows.at(-1)) : rows.find(({ dataset }) => dataset.key === wasOn);
@@ -216,6 +216,8 @@ class AgentComposer extends HouseElement {
     } else if (key === "ArrowUp" && !this.#field.value) {
       event.preventDefault();
       this.announce("up");
+    } else if (key === "Enter" && !shiftKey && event.repeat) {
+      event.preventDefault(); // it has sent, or completed a command
     } else if (key === "Enter" && !shiftKey) {
       event.preventDefault();
       this.#send(event.altKey ? "steer" : "queue");

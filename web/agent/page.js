@@ -85,7 +85,8 @@ export function drawSession() {
     rules: Boolean(page.workspace),
   });
   parts.composer.hidden = !session;
-  parts.composer.show({ running: state?.running ?? false, doubtful: session?.doubtful ?? [], queued: state?.queued ?? [],
+  parts.composer.show({ running: state?.running ?? false, doubtful: session?.doubtful ?? [],
+    unconfirmed: session?.unconfirmed ?? [], queued: state?.queued ?? [],
     trouble: state?.trouble ?? null });
   parts.plan.at(state?.current_step ?? 0);
   parts.plan.state({ mode: state?.mode ?? "ask", running: state?.running ?? false });

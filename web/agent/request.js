@@ -3,7 +3,7 @@
  * all that will happen, every character of it, and why it is asked; then who has answered, and what came of it.
  *
  * "Approve" takes the hunks whose boxes are checked. "Reject" first asks for the reason, which the agent hears; without
- * one it is rejected as well.
+ * one it is rejected as well. What is written of it stays over a reload (kept.js).
  *
  * A command that the editor has for its terminal says so until something is heard of it. The editor tells nothing before
  * its end, so after a while it is offered to run it here, or to go on without it: only the reader sees what the editor does.
@@ -14,6 +14,7 @@
 
 import { HouseElement, h, icon, mark, notify, put, turn } from "../house/house.js";
 import "./diff_view.js";
+import { isInSight } from "./in_sight.js";
 import { deletedBy, titleOf } from "./requests.js";
 import { CommandRunView } from "./running.js";
 import { inQuotes, visible, warningOf } from "./visible.js";
@@ -23,7 +24,10 @@ import { doneBy } from "./who.js";
 
 const SIGNS = { patch: "pen", command: "play", tool: "sliders" };
 const VERBS = { create: "New file", modify: "Change", delete: "Delete" };
-/** A key, or the second of two clicks, that comes sooner after the request has come, or come forward, by itself is not meant for it. */
+/**
+ * A key, or the second of two clicks, that comes sooner after the request has come, or come forward, by itself is not meant
+ * for it. Nor is a click that comes sooner after something has moved it, or has put a button where there was none.
+ */
 const MEANT = 700;
 /** How long nothing is heard of the editor's terminal until it is offered to do without it. */
 const SILENCE = 10_000;
@@ -43,8 +47,8 @@ class AgentRequest extends HouseElement {
   /** @type {any} */
   #diff = h("agent-diff");
   #fold = h("details", { open: true }, this.#summary, this.#about);
-  #approve = h("button.yes.approve", { type: "button", onclick: () => this.approve() }, icon("check"), h("span", {}, "Approve"), h("kbd", { ariaHidden: "true" }, "a"));
-  #file = h("button.file", { type: "button", hidden: true, onclick: () => this.#approveFile() }, "Approve all of this file");
+  #approve = h("button.yes.approve", { type: "button", onclick: (event) => this.#pressed(event, () => this.approve()) }, icon("check"), h("span", {}, "Approve"), h("kbd", { ariaHidden: "true" }, "a"));
+  #file = h("button.file", { type: "button", hidden: true, onclick: (event) => this.#pressed(event, () => this.#approveFile()) }, "Approve all of this file");
   #reject = h("button.reject", { type: "button", ariaExpanded: "false", onclick: () => this.reject() }, icon("cross"), h("span", {}, "Reject…"), h("kbd", { ariaHidden: "true" }, "r"));
   #remember = h("select", { ariaLabel: "How long the approval holds" });
   #remembered = h("label.remember", { hidden: true }, this.#remember);
@@ -52,7 +56,7 @@ class AgentRequest extends HouseElement {
   #reason = h("input", { type: "text", maxLength: 10_000, autocomplete: "off", ariaLabel: "Why not? The agent hears it", placeholder: "Why not? The agent hears it", dir: "auto" });
   #refusal = h("form.refusal", { hidden: true, onsubmit: (event) => this.#refused(event) }, this.#reason,
     h("button.no", { type: "submit" }, "Reject"), h("button", { type: "button", onclick: () => this.#unfold(false) }, "Back"));
-  #form = h("div.asked", { hidden: true }, h("div.buttons", {}, this.#approve, this.#file, this.#reject, this.#remembered, this.#never), this.#refusal);
+  #form = h("div.asked", { hidden: true }, h("div.buttons", {}, this.#approve, this.#reject, this.#file, this.#remembered, this.#never), this.#refusal);
   #outcome = h("p.result", { hidden: true });
   #written = h("p.result", { hidden: true });
   #offer = h("div.offer", { hidden: true }, h("p", {}, "Nothing has come from there yet. If your editor is not running it:"),
@@ -62,8 +66,10 @@ class AgentRequest extends HouseElement {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #silence;
   #isOver = false;
-  #isHeld = false;
   #came = -MEANT;
+  /** When something has moved it by itself. */
+  #moved = -MEANT;
+  #sameFile = 0;
   /** @type {CommandRunView | null} */
   #run = null;
 
@@ -74,8 +80,6 @@ class AgentRequest extends HouseElement {
     this.addEventListener("taken", () => this.#drawApprove());
     this.#fold.addEventListener("toggle", () => this.#diff.seen());
     this.#reason.addEventListener("keydown", (event) => {
-      if (event.repeat && this.#isHeld) event.preventDefault(); // the key that has led here is still down
-      else this.#isHeld = false;
       if (event.key !== "Escape") return;
       event.preventDefault();
       event.stopPropagation();
@@ -96,6 +100,15 @@ class AgentRequest extends HouseElement {
   set sameFile(count) {
     this.#file.hidden = count < 2;
     put(this.#file, `Approve all ${count} of this file`);
+    if (count > Math.max(1, this.#sameFile)) this.move(); // there is one more that nobody has seen
+    this.#sameFile = count;
+  }
+
+  /** Something has moved it: no click is meant for it that was aimed at what was there before. One that was begun is. */
+  move() {
+    if (this.#form.querySelector("button:active")) return;
+    this.#moved = performance.now();
+    this.#drawSoon();
   }
 
   /** The focus comes here by itself. */
@@ -107,6 +120,10 @@ class AgentRequest extends HouseElement {
   /** It has just come under somebody's hands. */
   #hold() {
     this.#came = performance.now();
+    this.#drawSoon();
+  }
+
+  #drawSoon() {
     this.#drawApprove();
     setTimeout(() => this.#drawApprove(), MEANT + 20);
   }
@@ -116,16 +133,54 @@ class AgentRequest extends HouseElement {
     this.#fold.open = true;
     this.announce("read");
     this.focus({ preventScroll: true });
-    this.scrollIntoView({ block: this.offsetHeight > innerHeight / 2 ? "start" : "nearest" });
+    this.scrollIntoView({ block: this.offsetHeight > this.#room.clientHeight ? "start" : "nearest" });
+  }
+
+  /** What scrolls. */
+  get #room() {
+    return this.closest("agent-transcript") ?? document.documentElement;
   }
 
   get isOpen() {
     return this.request.state === "waiting";
   }
 
+  /** Whether its buttons are there. */
+  get asks() {
+    return !this.#form.hidden;
+  }
+
   /** Whether a key that is pressed now can be meant for this. */
   get isMeant() {
     return performance.now() - this.#came > MEANT;
+  }
+
+  /** By a key: only what can be seen. Else it is shown, and the next press of the key means it. */
+  approveByKey() {
+    if (this.isMeant) this.#ifSeen(() => this.approve());
+  }
+
+  /** A button was pressed: by a key, a click has no number. */
+  #pressed({ detail: clicks }, act) {
+    if (clicks) act();
+    else this.#ifSeen(act);
+  }
+
+  #ifSeen(act) {
+    if (!this.isOpen) return;
+    const { part, whole } = this.#matter;
+    if (isInSight(part, this.#room, { whole })) {
+      act();
+      return;
+    }
+    this.comeForward();
+    if (!isInSight(part, this.#room, { whole })) part.scrollIntoView({ block: "nearest" });
+  }
+
+  /** What is decided, and whether all of it is to be in sight: who reads a long change sees a part at a time. */
+  get #matter() {
+    const part = this.#about.querySelector(":scope > :is(agent-diff, pre.command, dl.facts)");
+    return { part: part ?? this.#summary, whole: this.request.kind !== "patch" };
   }
 
   approve() {
@@ -148,6 +203,18 @@ class AgentRequest extends HouseElement {
   reject() {
     if (this.isOpen) this.#unfold(true);
     return this.isOpen;
+  }
+
+  /** Why it is to be rejected, as far as it is written and was not sent. */
+  get reason() {
+    return this.isOpen ? this.#reason.value : "";
+  }
+
+  set reason(text) {
+    if (!text || !this.isOpen) return;
+    this.#reason.value = text;
+    this.#refusal.hidden = false;
+    mark(this.#reject, "aria-expanded", true);
   }
 
   step(by) {
@@ -340,7 +407,9 @@ class AgentRequest extends HouseElement {
   #drawApprove() {
     const [taken, all] = [this.#diff.taken.length, this.#diff.count];
     put(this.#approve.children[1], all > 1 && taken < all ? (taken ? `Approve ${taken} of ${all} hunks` : "No hunk is taken") : "Approve");
-    this.#approve.disabled = this.request.state !== "waiting" || (all > 0 && taken === 0) || !this.isMeant;
+    const early = this.request.state !== "waiting" || !this.isMeant || performance.now() - this.#moved <= MEANT;
+    this.#approve.disabled = early || (all > 0 && taken === 0);
+    this.#file.disabled = early;
   }
 
   // --- the answers
@@ -353,7 +422,6 @@ class AgentRequest extends HouseElement {
     }
     this.#refusal.hidden = !open;
     mark(this.#reject, "aria-expanded", open);
-    this.#isHeld = open;
     if (open) this.#reason.focus();
     else if (!this.#form.hidden) this.#reject.focus();
   }

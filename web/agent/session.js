@@ -4,13 +4,14 @@
  *   the log: events with a `seq`, from the beginning      -> "event", in order, none twice
  *   what the agent asks (requests.js)                     -> `requests`, before the event that asks
  *   how things are now (session.state, server.hello)      -> "state"
- *   what of the user's words may not have arrived         -> "doubt"
+ *   what of the user's words is not confirmed, or may not have arrived     -> "doubt"
  *   an answer to this page alone (an error, a pong)       -> "told"
  *
  * After a lost connection it goes on where it was (`resume_from`). What the page says while there is no connection is
  * not sent; the page keeps it. What the user said on a connection that was lost before the server has shown it is said
  * again on the next one, with the same id, as soon as all is heard that the server knows of it; and after it what the user
- * has said meanwhile. Until then it is `doubtful`, and can be taken back.
+ * has said meanwhile. Until then it is `doubtful`, and can be taken back. So is what the page before this one has left
+ * unconfirmed (kept.js).
  *
  * The page cannot write files or open a terminal, so it does not say that it can: what it approves is done by the server.
  */
@@ -23,7 +24,8 @@ const CAPABILITIES = ["token_delta"];
 /** The code with which the server closes the stream of a session that is not there. */
 const NOT_FOUND = "SESSION_NOT_FOUND";
 
-const LATE = 10_000; // ms
+const SOON = 150; // ms: what takes longer is shown as not confirmed. A server that is well answers before anybody sees it
+const LATE = 10_000;
 
 export class Session extends EventTarget {
   /** The number of the last event that was shown. */
@@ -40,15 +42,18 @@ export class Session extends EventTarget {
   /**
    * What the user has said and the server has not shown yet, by its id; and when that was.
    *
-   * @type {Map<string, {said: any, at: number}>}
+   * @type {Map<string, {said: any, at: number, isStale?: boolean}>}
    */
   #unshown = new Map();
   /** Whether it has to be said, or said again, as soon as all is heard that the server knows of it. */
   #owed = false;
 
-  constructor(id) {
+  /** @param {string} id @param {{said: any, isStale: boolean}[]} left  by the page before this one */
+  constructor(id, left = []) {
     super();
     this.id = id;
+    for (const { said, isStale } of left) this.#unshown.set(said.message_id, { said, at: -Infinity, isStale });
+    this.#owed = left.length > 0;
     this.socket = new LiveSocket(() => streamOf(id), { opening: () => this.#hello() });
     this.socket.addEventListener("message", (/** @type {CustomEvent} */ { detail }) => this.#hear(detail));
     this.socket.addEventListener("state", () => {
@@ -74,7 +79,7 @@ export class Session extends EventTarget {
     const sent = this.owes || this.socket.send(message); // nothing overtakes what was said before
     if (sent) {
       this.#unshown.set(message.message_id, { said: message, at: performance.now() });
-      setTimeout(() => this.#unshown.has(message.message_id) && this.#announce("doubt"), LATE + 50);
+      for (const ms of [SOON, LATE]) setTimeout(() => this.#unshown.has(message.message_id) && this.#announce("doubt"), ms + 50);
       if (this.#owed) this.#announce("doubt");
     }
     return sent;
@@ -93,19 +98,36 @@ export class Session extends EventTarget {
     return this.#unheard(LATE);
   }
 
+  /** @param {number} ms  for how long the server has not shown it */
   #unheard(ms) {
     const early = performance.now() - ms;
     return [...this.#unshown.values()].filter(({ at }) => this.#owed || at <= early).map(({ said }) => said);
+  }
+
+  /** What was said a moment ago, and the server has not confirmed. */
+  get unconfirmed() {
+    const doubtful = new Set(this.doubtful);
+    return this.#unheard(SOON).filter((said) => !doubtful.has(said));
+  }
+
+  /** All that the server has not shown yet. */
+  get unshown() {
+    return [...this.#unshown.values()].map(({ said }) => said);
+  }
+
+  /** Whether there may be something to stop: the page may not have been told yet of what it has just begun. */
+  get mayRun() {
+    const { state } = this;
+    return !state || state.running || state.queued?.length > 0 || this.#unshown.size > 0 || this.requests.waiting.length > 0;
   }
 
   /**
    * What is doubtful, as the user has written it: it is not said again.
    *
    * @param {string | null} id Of one; null: all.
-   * @param {number} ms For how long the server has not shown it.
    */
-  takeBack(id = null, ms = LATE) {
-    const taken = this.#unheard(ms).filter(({ message_id: each }) => id === null || each === id);
+  takeBack(id = null) {
+    const taken = this.doubtful.filter(({ message_id: each }) => id === null || each === id);
     for (const each of taken) this.#unshown.delete(each.message_id);
     if (taken.length) this.#announce("doubt");
     return taken.map(({ message }) => message).join("\n\n");
@@ -137,8 +159,10 @@ export class Session extends EventTarget {
         return;
     }
     if (message.seq === undefined) {
-      if (message.error?.code === NOT_FOUND) this.end();
-      else if (message.error) this.requests.unsent(); // it may be an answer that was not taken
+      if (message.error?.code === NOT_FOUND) {
+        this.end();
+        this.#unshown.clear();
+      } else if (message.error) this.requests.unsent(); // it may be an answer that was not taken
       this.#refused(message.error?.details?.message_id);
       this.#announce("told", message);
     } else if (message.seq > this.seq) {
@@ -156,7 +180,10 @@ export class Session extends EventTarget {
     this.requests.compare(this.state, this.#stateAt);
     if (!this.owes) return;
     this.#owed = false;
-    for (const { said } of this.#unshown.values()) this.socket.send(said);
+    for (const { said, isStale } of [...this.#unshown.values()]) {
+      if (isStale) this.#refused(said.message_id); // it can be written anew
+      else this.socket.send(said);
+    }
     this.#announce("doubt");
   }
 

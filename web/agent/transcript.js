@@ -42,6 +42,8 @@ class AgentTranscript extends HouseElement {
 
   /** @type {Map<string, any>} */
   #requests = new Map();
+  /** Reasons that were begun before, of requests that have not been heard of again. @type {Map<string, string>} */
+  #reasons = new Map();
   /** @type {Map<string, CommandRunView>} */
   #runs = new Map();
   /** @type {Map<string, Turn>} */
@@ -67,12 +69,13 @@ class AgentTranscript extends HouseElement {
       this.#follow(false);
     });
     this.#follow(true);
-    new ResizeObserver(() => {
+    const sizes = new ResizeObserver(() => {
       // a text that became shorter for a moment, as one out of sight is, has moved it up, and not the reader
       this.#top = Math.min(this.#top, this.scrollTop);
       this.#keepUp();
       this.#offerEnd();
-    }).observe(this.#content);
+    });
+    for (const each of [this, this.#content]) sizes.observe(each);
   }
 
   /** The session that is shown: its requests are followed. */
@@ -80,9 +83,22 @@ class AgentTranscript extends HouseElement {
     this.#session = session;
     session.requests.addEventListener("change", ({ detail: request }) => {
       if (this.#session !== session) return;
-      this.#requests.get(request.id)?.show(request);
+      const part = this.#requests.get(request.id);
+      const asked = part?.asks;
+      part?.show(request);
+      if (asked && !part.asks) this.#moveAllBut(part); // it folds, and others take its place
       this.#countFiles();
     });
+  }
+
+  /** Why requests are to be rejected, as far as it is written, by their ids. @returns {Record<string, string>} */
+  get reasons() {
+    const written = [...this.#requests].map(([id, { reason }]) => [id, reason]);
+    return Object.fromEntries([...this.#reasons, ...written].filter(([, reason]) => reason));
+  }
+
+  set reasons(texts) {
+    this.#reasons = new Map(Object.entries(texts));
   }
 
   requestOf(id) {
@@ -104,7 +120,7 @@ class AgentTranscript extends HouseElement {
 
   clear() {
     this.#turn = this.#last = this.#session = null;
-    for (const known of [this.#requests, this.#runs, this.#turns]) known.clear();
+    for (const known of [this.#requests, this.#reasons, this.#runs, this.#turns]) known.clear();
     this.#content.replaceChildren();
     this.#follow(true);
   }
@@ -190,6 +206,7 @@ class AgentTranscript extends HouseElement {
     this.#requests.set(request.id, part);
     this.#now().add(part);
     part.show(request);
+    part.reason = this.#reasons.get(request.id) ?? "";
     this.#countFiles();
     if (request.state !== "waiting") return;
     this.#now().say("Waiting for your answer");
@@ -200,6 +217,10 @@ class AgentTranscript extends HouseElement {
   #patchOf(id) {
     if (this.#requests.has(id)) return id;
     return [...this.#requests].find(([, { request }]) => request.event.patch_id === id)?.[0] ?? id;
+  }
+
+  #moveAllBut(part) {
+    for (const each of this.#requests.values()) if (each !== part && each.asks) each.move();
   }
 
   #countFiles() {

@@ -9,7 +9,7 @@
 
 import { LiveSocket, Outline, beside, format, h, icon, mark, must, notify, put, turn } from "../house/house.js";
 import { ORDERS, Order } from "./order.js";
-import { Picture, hashOf, isTrouble, nameOf, pathOf, stateOf } from "./picture.js";
+import { NOTES, Picture, hashOf, isTrouble, nameOf, pathOf, stateOf } from "./picture.js";
 import { COLUMNS, painter } from "./row.js";
 import { Views } from "./views.js";
 import "./details.js";
@@ -30,9 +30,7 @@ const search = $("house-search");
 const tree = $("house-tree");
 const emptyTree = $(".actors house-empty");
 const details = $("console-details");
-const crashes = $("console-crashes");
-const stops = $("console-stops");
-const dead = $("console-dead");
+const lists = Object.fromEntries(NOTES.map((kind) => [kind, $(`console-${kind}`)]));
 const troubleButton = $(".trouble");
 const pauseButton = $(".pause");
 const pausing = $(".pausing");
@@ -69,10 +67,10 @@ function drawNow(now) {
   systems.show(shown.systems);
   drawTree();
   details.show(chosen, shown, now);
-  crashes.show(shown.crashes, time);
-  stops.show(shown.stops, time);
-  dead.show(shown.dead, time);
-  views.count({ crashes: shown.crashes.length, stops: shown.stops.length, dead: shown.dead.length });
+  for (const kind of NOTES) {
+    lists[kind].show(shown[kind], time);
+    views.count(kind, shown[kind].length);
+  }
   put($(".trouble .badge"), format.count(trouble));
   mark(troubleButton, "data-zero", trouble === 0);
   document.title = trouble ? `(${trouble}) Troupe console` : "Troupe console";
@@ -149,8 +147,8 @@ function greet(hello) {
   for (const { path, parent } of hello.nodes) outline.suggest(path, parent === null || (sizes.get(path) ?? 0) <= CROWD);
 }
 
-socket.addEventListener("state", () => (bar.connection = socket.state));
-bar.connection = socket.state;
+socket.addEventListener("state", () => (bar.connection = socket.condition));
+bar.connection = socket.condition;
 banner.socket = socket;
 
 // --- pausing

@@ -1,8 +1,9 @@
 /**
- * <console-crashes>, <console-stops> and <console-dead>: actors that failed, actors that ended in order, and messages
- * that no actor will handle. There are three lists, so that many entries of one kind do not displace the others. The
- * newest entry comes first, and only a few are shown at first. `list.show(notes, now)`: the newest note is the last
- * one. Times are relative; the pointer or the focus shows the exact time.
+ * <console-crashes>, <console-stops>, <console-dead> and <console-departures>: actors that failed, actors that ended in
+ * order, messages that no actor will handle, and pages and scripts that have left. There are four lists, so that many
+ * entries of one kind do not displace the others. The newest entry comes first, and only a few are shown at first.
+ * `list.show(notes, now)`: the newest note is the last one. Times are relative; the pointer or the focus shows the exact
+ * time.
  */
 
 import { HouseElement, format, h, mark, put } from "../house/house.js";
@@ -117,6 +118,12 @@ class ConsoleStops extends Notes {
   }
 }
 
+class ConsoleDepartures extends Notes {
+  static heading = "Departures";
+  static none = ["Nobody has left.", "Pages and scripts that have gone are listed here. They push nothing else out."];
+  static tell = ConsoleStops.tell;
+}
+
 class ConsoleDead extends Notes {
   static heading = "Dead letters";
   static none = ["No dead letters.", "Messages that nobody will handle are listed here."];
@@ -130,3 +137,4 @@ class ConsoleDead extends Notes {
 customElements.define("console-crashes", ConsoleCrashes);
 customElements.define("console-stops", ConsoleStops);
 customElements.define("console-dead", ConsoleDead);
+customElements.define("console-departures", ConsoleDepartures);

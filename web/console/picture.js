@@ -8,7 +8,9 @@
 /** @import { Console } from "../messages" */
 
 const TICKS = 60;
-const MOST_NOTES = 100;
+/** The kinds of notes. Each has a list of its own, so that none pushes out another. */
+export const NOTES = /** @type {const} */ (["crashes", "stops", "dead", "departures"]);
+const MOST_NOTES = 100; // of a kind
 
 export class Picture {
   at = 0;
@@ -25,6 +27,8 @@ export class Picture {
   histories = new Map(); // path -> Float32Array of TICKS, oldest first, NaN before the actor was known
   /** @type {Console.StopNote[]} */
   stops = []; // newest last
+  /** @type {Console.StopNote[]} */
+  departures = [];
   /** @type {Console.DeadNote[]} */
   dead = [];
   /** @type {Console.StopNote[]} */
@@ -83,8 +87,9 @@ export class Picture {
   }
 
   /** @param {Console.Hello} message */
-  #hello({ interval, version, pid, started, totals, systems, nodes, history, stops, dead, crashes }) {
-    Object.assign(this, { interval, version, pid, started, totals, systems, stops, dead, crashes });
+  #hello({ interval, version, pid, started, totals, systems, nodes, history, ...notes }) {
+    const { crashes, stops, dead, departures } = notes;
+    Object.assign(this, { interval, version, pid, started, totals, systems, crashes, stops, dead, departures });
     this.nodes = new Map(nodes.map((node) => [node.path, node]));
     const overall = history[""] ?? [];
     const nothing = overall.map(() => 0);
@@ -94,7 +99,7 @@ export class Picture {
   }
 
   /** @param {Console.Change} message */
-  #change({ at, totals, systems, nodes, gone, stops, dead, crashes }) {
+  #change({ at, totals, systems, nodes, gone, ...notes }) {
     this.totals = totals;
     if (systems) this.systems = systems;
     for (const path of gone) {
@@ -110,15 +115,25 @@ export class Picture {
       this.nodes.set(node.path, node);
     }
     if (reshaped) this.#children = null;
-    if (stops.length) this.stops = [...this.stops, ...stops].slice(-MOST_NOTES);
-    if (dead.length) this.dead = [...this.dead, ...dead].slice(-MOST_NOTES);
-    if (crashes.length) this.crashes = [...this.crashes, ...crashes].slice(-MOST_NOTES);
+    this.crashes = withMore(this.crashes, notes.crashes);
+    this.stops = withMore(this.stops, notes.stops);
+    this.dead = withMore(this.dead, notes.dead);
+    this.departures = withMore(this.departures, notes.departures);
 
     // A node that is not mentioned went on as before. Ticks that never came (the server was busy) count as unchanged.
     const passed = Math.min(TICKS, Math.max(1, Math.round((at - this.at) / this.interval)));
     push(this.histories.get(""), totals.rate, passed);
     for (const [path, { inside }] of this.nodes) push(this.histories.get(path), inside, passed);
   }
+}
+
+/**
+ * @template T
+ * @param {T[]} notes
+ * @param {T[]} more
+ */
+function withMore(notes, more) {
+  return more.length ? [...notes, ...more].slice(-MOST_NOTES) : notes;
 }
 
 function filled(values) {

@@ -1,10 +1,16 @@
 /** <console-systems>: a card for each system, with its state, a sentence and a link to its page. `systems.show(list)`.
 */
 
-import { HouseElement, h, put, safeLink } from "../house/house.js";
+import { HouseElement, h, put, putParts, safeLink } from "../house/house.js";
 
 /** Of systems whose pages are called otherwise than their branch of the tree. */
 const TITLES = { ipc: "Desk" };
+
+/** An address stands in one line; where it is longer than that, it breaks before its host and before its port. */
+function withAddresses(sentence) {
+  const broken = (address) => address.split(/(?<=:\/\/)|(?=:\d+\W*$)/).flatMap((piece, at) => (at ? [h("wbr"), piece] : [piece]));
+  return sentence.split(/(https?:\/\/\S+)/).map((part, at) => (at % 2 ? h("span.address", {}, ...broken(part)) : part));
+}
 
 class ConsoleSystems extends HouseElement {
   #cards = new Map(); // name -> card
@@ -50,8 +56,7 @@ class ConsoleSystems extends HouseElement {
     else link.removeAttribute("href");
     pill.state = system.state;
     element.dataset.state = system.state;
-    put(sentence, system.sentence);
-    sentence.title = system.sentence;
+    putParts(sentence, system.sentence, withAddresses);
     put(lately, system.lately ?? "");
     lately.hidden = !system.lately;
   }

@@ -2,7 +2,8 @@
 
 import { format, h, mark, put } from "../house/house.js";
 
-const VIEWS = [["tree", "Tree"], ["systems", "Systems"], ["crashes", "Crashes"], ["stops", "Stops"], ["dead", "Dead letters"]];
+const VIEWS = [["tree", "Tree"], ["systems", "Systems"], ["crashes", "Crashes"], ["stops", "Stops"], ["dead", "Dead letters"],
+  ["departures", "Gone"]];
 
 export class Views {
   #tabs = new Map();
@@ -28,11 +29,8 @@ export class Views {
     }
   }
 
-  count(counts) {
-    for (const [view, number] of Object.entries(counts)) {
-      const { badge } = this.#tabs.get(view);
-      put(badge, number ? format.count(number) : "");
-    }
+  count(view, number) {
+    put(this.#tabs.get(view).badge, number ? format.count(number) : "");
   }
 
   #key({ key }) {

@@ -44,6 +44,7 @@ class HouseBar extends HouseElement {
   #places = h("button.quiet.places", { type: "button", title: "Pages", ariaLabel: "Pages", popovertarget: this.#panel.id },
     icon("stack"));
   #wasLive = false;
+  #state = "";
   #pill = h("house-pill");
   #themeIcon = icon("auto");
   #themeButton = h("button.quiet", { type: "button", onclick: () => this.#turnTheme() }, this.#themeIcon);
@@ -128,7 +129,9 @@ class HouseBar extends HouseElement {
   set connection(state) {
     this.#pill.hidden = false;
     this.#pill.state = state;
-    if (state !== "live") return;
+    const before = this.#state;
+    this.#state = state;
+    if (state !== "live" || before === "silent") return; // who was silent for a while is the same server
     if (this.#wasLive) this.#askAnew();
     this.#wasLive = true;
   }

@@ -53,6 +53,11 @@ export function put(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+/** The same for a text that has elements in it: `partsOf(text)` are the children of which it then consists. */
+export function putParts(element, text, partsOf) {
+  if (element.textContent !== text) element.replaceChildren(...partsOf(text));
+}
+
 /**
  * Sets an attribute only if it differs. `false` removes it, except for ARIA, where "false" is a value: it says that
  * something folded can be opened, or something that is off can be on.

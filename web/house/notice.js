@@ -1,6 +1,7 @@
 /**
  * <house-notices>: short messages that disappear after a while. They are read out politely. Any code can call
- * `notify("Path copied")`. At most three are shown, and a repeated text replaces the earlier one.
+ * `notify("Path copied")`. At most three are shown, and a repeated text replaces the earlier one. They lie over the page,
+ * unless it has a place of its own for them.
  */
 
 import { HouseElement, h } from "./element.js";
@@ -27,6 +28,6 @@ customElements.define("house-notices", HouseNotices);
 let notices = null;
 
 export function notify(text) {
-  notices ??= document.body.appendChild(document.createElement("house-notices"));
+  notices ??= document.querySelector("house-notices") ?? document.body.appendChild(document.createElement("house-notices"));
   notices.add(text);
 }

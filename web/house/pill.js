@@ -27,6 +27,7 @@ const STATES = {
 
   live: ["disc", "good", "live"],
   connecting: ["half", "info", "connecting"],
+  silent: ["clock", "warn", "not answering"],
   waiting: ["again", "bad", "disconnected"],
 };
 

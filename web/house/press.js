@@ -67,7 +67,8 @@ function finish(press) {
   const [own, part] = standIn(press);
   const dialog = document.querySelector("dialog:modal");
   if (!own?.checkVisibility({ visibilityProperty: true }) || own.matches(":disabled, [inert] *") || (dialog && !dialog.contains(own))) return;
-  (part instanceof HTMLElement ? part : own).click();
+  // as the mouse's own: one of a key would have no number
+  (part instanceof HTMLElement ? part : own).dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, composed: true, detail: 1, view: window }));
 }
 
 /** What is now what was pressed, and the part of it. @param {Press} press @returns {[HTMLElement | null, Element | null]} */

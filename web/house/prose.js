@@ -24,12 +24,18 @@ function link(source) {
   return target ? h("a", { href: target, target: "_blank", rel: "noopener noreferrer" }) : h("span");
 }
 
-/** An image. If it cannot be shown, its alternative text with a link to it. */
+/**
+ * An image. If it cannot be shown, its alternative text with a link to it, and why. (A page's policy allows pictures
+ * from https alone, besides its own.)
+ */
 function image(source) {
   const src = safeLink(source.getAttribute("src"));
   const alt = source.getAttribute("alt") || "image";
   if (!src) return h("span", {}, alt);
-  const instead = () => picture.replaceWith(h("a", { href: src, target: "_blank", rel: "noopener noreferrer" }, alt));
+  const isRefused = src.startsWith("http:") && new URL(src).origin !== location.origin;
+  const why = isRefused ? "only pictures from https are shown" : "this picture could not be loaded";
+  const instead = () => picture.replaceWith(
+    h("a", { href: src, target: "_blank", rel: "noopener noreferrer" }, alt), h("small", {}, ` (${why})`));
   const picture = h("img", { alt, referrerPolicy: "no-referrer", loading: "lazy", onerror: instead, src });
   return picture;
 }

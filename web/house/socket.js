@@ -11,7 +11,8 @@
  *   - The server sends at least one message in `silence` seconds. If it does not, the connection counts as lost (a
  *     half-open connection closes by itself only after minutes).
  *   - If the page sends the first message (`opening` returns it, or several), the connection counts as live when that
- *     is sent, and the server may be silent for any time.
+ *     is sent, and the server may be silent for any time. Whether it would answer is asked apart (pulse.js): a connection
+ *     whose server does not is kept, and so is what was said on it.
  *   - The address may be a function that promises one: it is asked for each attempt, for a ticket that is good once. If
  *     it fails, the attempt has failed.
  *   - A wait ends at once when the user returns to the page, when the network is back, or with `retry()`.
@@ -19,6 +20,8 @@
  * Events: "state", and "message" with the decoded JSON in `detail`. The page has to understand the first message after
  * a reconnection; for the console this is the next Hello.
  */
+
+import { Pulse } from "./pulse.js";
 
 const FIRST_WAIT = 0.25;
 const LONGEST_WAIT = 15;
@@ -44,6 +47,7 @@ export class LiveSocket extends EventTarget {
 
   #address;
   #opening;
+  #pulse = new Pulse(() => this.dispatchEvent(new Event("state")));
   /** @type {WebSocket | null} */
   #socket = null;
   #life = new AbortController();
@@ -72,6 +76,16 @@ export class LiveSocket extends EventTarget {
     this.#connect();
   }
 
+  /** The state, in more detail for whoever reads it: "silent", if it is live and the server does not answer. */
+  get condition() {
+    return this.silentSince === null ? this.state : "silent";
+  }
+
+  /** Wall-clock milliseconds: since when the server has not answered, though the connection is live. */
+  get silentSince() {
+    return this.#pulse.silentSince;
+  }
+
   /** Connects now, if the socket is waiting. */
   retry() {
     if (this.state === "waiting") this.#connect();
@@ -82,6 +96,7 @@ export class LiveSocket extends EventTarget {
   send(message) {
     if (!this.#socket || this.state !== "live") return false;
     this.#socket.send(JSON.stringify(message));
+    this.#pulse.said();
     return true;
   }
 
@@ -121,6 +136,7 @@ export class LiveSocket extends EventTarget {
   #open() {
     if (!this.#opening) return;
     this.#enter("live");
+    this.#pulse.begin();
     for (const message of [this.#opening()].flat()) this.send(message);
     this.#expectWithin(this.silence);
   }
@@ -136,6 +152,7 @@ export class LiveSocket extends EventTarget {
     this.#failures = 0;
     this.reason = "";
     this.#enter("live");
+    this.#pulse.heard();
     this.dispatchEvent(new CustomEvent("message", { detail: message }));
     this.#expectWithin(this.silence);
   }
@@ -150,6 +167,7 @@ export class LiveSocket extends EventTarget {
     const socket = this.#socket;
     this.#socket = null;
     this.#attempt = null;
+    this.#pulse.end();
     if (!socket) return;
     socket.onopen = socket.onmessage = socket.onclose = null;
     socket.close();
