@@ -30,8 +30,8 @@ CALLED_BY_PYTEST = ["test_*", "Test*", "pytest*", "autojump_clock"]
 
 ALLOWED = {
     "Quart, Werkzeug and Hypercorn call, or read, what overrides or sets something of theirs": """
-        _check_protocol _send_error_response body_class request_class asgi_http_class handle_messages strict_slashes
-         content_length logger_class include_server_header""",
+        _check_protocol _send_error_response body_class request_class url_rule_class asgi_http_class handle_messages
+        strict_slashes content_length logger_class include_server_header""",
     "the standard library calls it, or reads it": """
         _print_message log_message do_GET do_POST handle_starttag
         signum block_on_close _execute_child _child_created _internal_poll""",

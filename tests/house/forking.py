@@ -14,6 +14,7 @@ They start a server without it (`Server(cold=True)`), and so does the README's t
     the forker ends when its worker has ended: nobody holds the channel's other end any more
 """
 
+import atexit
 import contextlib
 import faulthandler
 import functools
@@ -199,10 +200,34 @@ def run(words: list[str], folder: str, environ: dict[str, str], streams: list[in
         runpy.run_path(words[0], run_name="__main__")
 
 
+def _leave(statuses: list[int]) -> None:
+    """The interpreter calls it last, after its threads have ended and after whatever was registered later."""
+    if not statuses:
+        return
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):  # nobody reads it any more, or it is closed: the interpreter has its own way
+        return
+    os._exit(statuses[0] & 0xFF)
+
+
+def end(forked: Callable[[], None], statuses: list[int]) -> None:
+    try:
+        forked()
+    except SystemExit as ended:
+        if ended.code is None or isinstance(ended.code, int):
+            statuses.append(ended.code or 0)
+        raise
+    statuses.append(0)
+
+
 if __name__ == "__main__":
+    statuses: list[int] = []
+    atexit.register(_leave, statuses)  # before anything else is
     for module in LOADED:
         importlib.import_module(module)
     gc.freeze()  # or whatever is forked would look through all of it at its end, and so copy it, for 0.3 s of CPU time
     forked = serve(socket.socket(fileno=int(sys.argv[1])))
     if forked is not None:
-        forked()
+        end(forked, statuses)

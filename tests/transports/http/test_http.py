@@ -16,6 +16,7 @@ from hypercorn.trio.tcp_server import TCPServer
 from hypercorn.trio.worker_context import WorkerContext
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from quart.routing import QuartRule
 from quart_trio import QuartTrio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
@@ -549,3 +550,26 @@ async def test_while_a_request_is_under_way_a_door_that_winds_up_waits_for_it_an
 async def _after(seconds: float, call: Callable[[], None]) -> None:
     await trio.sleep(seconds)
     call()
+
+
+# The routes
+
+
+def test_a_route_makes_its_address_only_when_it_is_asked_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    usual = QuartRule._compile_builder
+
+    def noted(rule: QuartRule, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
+        made.append(rule.rule)
+        return usual(rule, append_unknown)
+
+    monkeypatch.setattr(QuartRule, "_compile_builder", noted)
+    app = Application("house")
+    for path in ("/plain", "/rooms/<id>/of/<path:rest>"):
+        app.add_url_rule(path, path, lambda: "", methods=["GET"])
+    at = app.url_map.bind("")
+    assert at.match("/rooms/7/of/a/b") == ("/rooms/<id>/of/<path:rest>", {"id": "7", "rest": "a/b"})
+    assert made == []
+    assert at.build("/plain") == "/plain"
+    assert at.build("/rooms/<id>/of/<path:rest>", {"id": "a b", "rest": "c/d", "q": 1}) == "/rooms/a%20b/of/c/d?q=1"
+    assert made == ["/plain", "/rooms/<id>/of/<path:rest>"]

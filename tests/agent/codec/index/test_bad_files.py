@@ -65,6 +65,11 @@ def test_odd_texts_give_what_they_have(ending: str) -> None:
         check(text, extracted(f"a.{ending}", text))
 
 
+def test_a_macro_that_is_taken_for_a_function_without_a_name_defines_nothing() -> None:
+    found = extracted("a.cpp", "F(S<o) { int a; }\nint g() {}\n").symbols
+    assert [(symbol.kind, symbol.name) for symbol in found] == [("function", "g")]
+
+
 @pytest.mark.parametrize("language", sorted(GRAMMARS))
 def test_a_file_that_takes_too_long_is_taken_by_its_lines(language: str) -> None:
     ending = {
