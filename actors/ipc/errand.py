@@ -97,7 +97,7 @@ class ErrandMeans(Struct, frozen=True):
     wall: Callable[[], float]
     uptime: Callable[[], Uptime | None]
     on_over: Callable[[Dossier], None]
-    """Is told of each request that has ended, before its errand ends."""
+    """Is told of each request that has ended, before its errand ends, and of each that was cancelled."""
     touched: set[str]
     """Open requests of whose own files there has been news since their errands looked at them."""
 
