@@ -69,7 +69,7 @@ class Adopting:
         self._books = books
         self._ids = FairQueue()
         self._copies = Copies(means.base)
-        self._leaving: dict[str, list[TakeUp]] = {}
+        self._leaving: dict[str, list[Reply[None]]] = {}
         """The server end is to remove them, and waits for our reply."""
         self._torn: dict[str, None] = {}
         """Somebody is writing them."""
@@ -100,10 +100,15 @@ class Adopting:
         return id in self._means.touched or id in self._copies
 
     def take_up(self, question: TakeUp) -> None:
-        if self._books.open.get(question.id) == question.fingerprint:
-            question.reply.set(None)
+        id, reply = question.id, question.reply  # noqa: A001 - as in the contract
+        fingerprint = self._books.open.get(id)
+        if fingerprint == question.fingerprint:
+            reply.set(None)
+        elif fingerprint is not None:
+            self._means.touched.add(id)
+            reply.fail(KernelError(f"another request {id} is under way; this one waits until that is over"))
         else:
-            self._leaving.setdefault(question.id, []).append(question)
+            self._leaving.setdefault(id, []).append(reply)
             self._wanted.set()
             self._hurry.set()
 
@@ -131,43 +136,30 @@ class Adopting:
                 self.consider(self._torn)
                 self._torn.clear()
             chunk: list[str] = []
-            questions: list[TakeUp] = []
+            replies: list[Reply[None]] = []
             try:
                 while chunk := self._next_chunk():
                     leaving = {id: self._leaving.pop(id) for id in chunk if id in self._leaving}  # noqa: A001
-                    questions = [question for some in leaving.values() for question in some]
+                    replies = [reply for some in leaving.values() for reply in some]
                     async with self._books.lock:
                         self._means.touched.update(self._books.open.keys() & chunk)
                         unknown = [id for id in chunk if id not in self._books.open]  # noqa: A001
-                        waiting = [each for each in questions if await self._waits_for_another(each)]
                         copies = await self._copies.found(chunk)
                         torn = await self._adopt(unknown, leaving, copies)
                         await self._copies.forget(copies, self._books.open, torn)
                     if torn:
                         self._torn.update(dict.fromkeys(torn))
                         self._torn_until = trio.current_time() + TORN_SECONDS
-                    for each in waiting:
-                        why = f"another request {each.id} is under way; this one waits until that is over"
-                        _refuse(each.reply, why)
-                    for each in questions:  # a request that is torn is being written anew: both ends hear of that
-                        if each.reply.wanted:
-                            each.reply.set(None)
+                    for reply in replies:  # a request that is torn is being written anew: both ends hear of that
+                        if reply.wanted:
+                            reply.set(None)
             except TROUBLE as trouble:
-                for each in questions:
-                    _refuse(each.reply, str(trouble))
+                for reply in replies:
+                    if reply.wanted:
+                        reply.fail(KernelError(str(trouble)))
                 self.consider_copies(chunk)
                 self.rescan()
                 await trio.sleep(AGAIN_SECONDS)
-
-    async def _waits_for_another(self, question: TakeUp) -> bool:
-        """What is open under its id is another request: not only the same, with other wishes."""
-        if self._books.open.get(question.id) in (None, question.fingerprint):
-            return False
-        there = (await self._means.base.look(question.id)).request
-        known = await self._means.journal.find(question.id)
-        if known is None or not isinstance(there, Asked) or there.request.fingerprint != question.fingerprint:
-            return True
-        return not is_of(known, there.request)
 
     def _next_chunk(self) -> list[str]:
         leaving = list(itertools.islice(self._leaving, CHUNK))
@@ -233,7 +225,7 @@ class Adopting:
                     self._is_unsure(id)
             elif over is not None:
                 self._settled.add(id)
-                self._means.vouching.over(over)
+                self._means.vouching.over(id, over.fingerprint)
                 if (told := self._came_late(over, both)) is not None:
                     late.append(told)
         succeeded = {dossier.id for dossier in fresh if dossier.state is State.SUCCESS}
@@ -243,13 +235,11 @@ class Adopting:
         if fresh or late:
             for dossier in await self._means.journal.keep(*fresh, *late, soft=self._stay(fresh) and not copies):
                 if dossier.is_over:
-                    self._means.vouching.over(dossier)
+                    self._means.vouching.over(dossier.id, dossier.fingerprint)
                     self._means.noting.changed(dossier)
                     if dossier.id in succeeded:
                         self._means.noting.succeeded(dossier)
                 else:
-                    if dossier.tried:
-                        self._means.vouching.forget(dossier.id)  # an error counts once
                     both = seen[dossier.id]  # an answer may have come since, and in HEAD the request may have gone
                     is_known = self._stays and isinstance(both.response, Answer | Spoiled)
                     self._books.take_in(dossier, both if is_known else None)
@@ -383,11 +373,6 @@ def _is_older(over: Dossier, files: BothFiles) -> bool:
     if not isinstance(files.request, Asked) or not isinstance(answer, Answer) or not over.tried:
         return False
     return isinstance(answer.outcome, Failure) and answer.outcome == over.tried[-1].outcome
-
-
-def _refuse(reply: Reply[None], why: str) -> None:
-    if reply.wanted:
-        reply.fail(KernelError(why))
 
 
 def _has_failed(files: BothFiles) -> bool:

@@ -4,7 +4,7 @@
     Requeue, CancelRequests, Archive     orders.py        over many requests, in turns
     TellLedgerNow                                         noting.py: somebody asks it
     Hold, Release                          halts.py         nothing is published until the peer is ready
-    Vouched                                vouching.py      an answer of our server end, for whoever finds none
+    Vouched                                vouching.py      a success of our server end, for whoever finds none
     TakeUp                                 adopting.py      journalled before our server end removes it
     ClientNews                             adopting.py      what scripts have dropped; and errands are stirred
 
@@ -135,12 +135,7 @@ class ClientEnd(Actor[ClientMessage]):
         noting = Noting(registry)
         self._clock = RunningClock(self.stage.now)
         self._headway = Headway()
-        self._halts = Halts(
-            self._base,
-            self._clock,
-            lambda seconds: self.tell_later(seconds, Release()),
-            by_turns=self._terms.dialect is Dialect.HEAD,
-        )
+        self._halts = Halts(self._base, self._clock, lambda seconds: self.tell_later(seconds, Release()))
         self._noting = noting
         self._vouching = Vouching()
         self._journal = ClientJournal(registry, self._path)
@@ -239,7 +234,7 @@ class ClientEnd(Actor[ClientMessage]):
             case TakeUp():
                 self._adopting.take_up(message)
             case Vouched():
-                self._hear_of_answer(message)
+                self._hear_of_success(message)
             case _:
                 return False
         return True
@@ -312,7 +307,7 @@ class ClientEnd(Actor[ClientMessage]):
             case WritingWorks():
                 self._halts.has_room()
 
-    def _hear_of_answer(self, vouched: Vouched) -> None:
+    def _hear_of_success(self, vouched: Vouched) -> None:
         request = vouched.asked.request
         if self._halts.down is not None or request.id.startswith(PING):
             return
@@ -325,8 +320,7 @@ class ClientEnd(Actor[ClientMessage]):
         elif under_way is None:
             self._adopting.consider([request.id])
         else:
-            self._touched.add(request.id)  # it has its turn when the other one is over,
-            self._flights.news(request.id)  # or is the same, with other wishes
+            self._touched.add(request.id)  # it has its turn when the other one is over
 
     # -- requests in flight
 
@@ -351,7 +345,7 @@ class ClientEnd(Actor[ClientMessage]):
 
     def _is_over(self, dossier: Dossier) -> None:
         """Told by the errand, before it ends."""
-        self._vouching.over(dossier)
+        self._vouching.over(dossier.id, dossier.fingerprint)
         self._books.open.pop(dossier.id, None)
         if self._adopting.waits(dossier.id):
             self._touched.discard(dossier.id)

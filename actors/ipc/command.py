@@ -83,8 +83,8 @@ class ServerTerms(Struct, frozen=True):
     """Commands at once. They mostly wait for a model; a machine's processors are not what they share."""
     command_seconds: float = 300.0
     with_client: bool = False
-    """Our client end has this folder, too. It is told of each success. In HEAD it is told of each error, too, and
-    takes up what scripts have dropped, before that is removed."""
+    """Our client end has this folder, too. It is told of each success. In HEAD it takes up what scripts have dropped,
+    before that is removed."""
 
 
 class ServerMeans(Struct, frozen=True):
@@ -332,13 +332,11 @@ class RunningCommand(Actor[StirCommand]):
         self._unsaved = None  # the next row says so, and says all that this one did
 
     def _vouch(self, files: BothFiles, outcome: Outcome, size: int) -> None:
-        """Tells our client end of it, for its reader may take it away before that looks. In SPEC, to take an error away
-        asks for another run."""
+        """Tells our client end of a success, for its reader may take it away before that looks."""
         asked, client = files.request, self.stage.registry.find(CLIENT_END)
         if not self._means.terms.with_client or client is None:
             return
-        is_told = isinstance(outcome, Success) or self._means.terms.dialect is Dialect.HEAD
-        if isinstance(asked, Asked) and is_told:
+        if isinstance(asked, Asked) and isinstance(outcome, Success):
             with suppress(KernelError):  # it is too busy: it will find the response, or not
                 client.hand(Vouched(asked, outcome, self._took, len(asked.data) + size))
 

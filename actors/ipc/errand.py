@@ -35,7 +35,7 @@ from actors.ipc.client_steps import (
     next_step,
 )
 from actors.ipc.copies import taken_answer
-from actors.ipc.dossier import Dossier, begun, is_of, is_overwritten, made_way, noted, stepped
+from actors.ipc.dossier import Dossier, begun, is_of, made_way, noted, stepped
 from actors.ipc.fairness import WALL_SECONDS
 from actors.ipc.given import TOO_LATE, TROUBLE, Asked, Base, BothFiles, IdOfAnother, Tray
 from actors.ipc.journal import ClientJournal
@@ -97,7 +97,7 @@ class ErrandMeans(Struct, frozen=True):
     wall: Callable[[], float]
     uptime: Callable[[], Uptime | None]
     on_over: Callable[[Dossier], None]
-    """Is told of each request that has ended, before its errand ends, and of each that was cancelled."""
+    """Is told of each request that has ended, before its errand ends."""
     touched: set[str]
     """Open requests of whose own files there has been news since their errands looked at them."""
 
@@ -172,7 +172,7 @@ class Errand(Actor[NewsOfIt]):
         while not self._dossier.is_over:
             overdue = await self._is_overdue()
             files = self._first or await self._recalled(await self._look())
-            files = self._means.vouching.completed(self._dossier.id, files, self._dossier)
+            files = self._means.vouching.completed(self._dossier.id, files, self._dossier.fingerprint)
             self._first = None
             if await self._is_anothers(files):
                 await self._make_way()
@@ -190,7 +190,7 @@ class Errand(Actor[NewsOfIt]):
                 await self._do(step, files)
             except IdOfAnother:
                 await self._make_way()
-            if isinstance(step, Publish) and self._published and not self._wake.is_set() and not self._may_be_taken:
+            if isinstance(step, Publish) and self._published and not self._wake.is_set() and not self._may_be_scripts:
                 return self._under_way()
         return 0.0
 
@@ -199,27 +199,18 @@ class Errand(Actor[NewsOfIt]):
         return await self._means.base.look(self._dossier.id)
 
     @property
-    def _is_first(self) -> bool:
-        """A script may have submitted the same, or another request of its id."""
-        return self._dossier.attempt == 1
-
-    @property
-    def _may_be_taken(self) -> bool:
-        """By a peer, before we published it; and what is told of that may have been told before."""
-        return self._is_first and self._means.terms.dialect is Dialect.HEAD
+    def _may_be_scripts(self) -> bool:
+        """A script may have submitted the same, and what is told of that may have been told before we published it."""
+        return self._means.terms.dialect is Dialect.HEAD and self._dossier.attempt == 1
 
     async def _is_anothers(self, files: BothFiles) -> bool:
-        """Before ours was published, a script has submitted another request of its id, and its peer runs that."""
+        """Before ours was published, a script has submitted another request of its id, and a HEAD peer runs that."""
         before, base = self._dossier, self._means.base
-        is_first = self._is_first and before.state is State.POLLING and before.under_way is None
+        is_first = self._may_be_scripts and before.state is State.POLLING and before.under_way is None
         if not is_first or self._published or before.source != "submitted":
             return False
-        if isinstance(files.response, Answer) and files.response.identity == TAKEN:  # it is to ours
-            return False
         if files.request is not None:
-            return is_overwritten(before, files)
-        if not self._may_be_taken:
-            return False
+            return self._is_overwritten(files)
         copy = await base.read(Tray.SUBMITTED, before.id)
         try:
             return copy is not None and not is_of(before, read_request(copy, before.id))
@@ -237,7 +228,7 @@ class Errand(Actor[NewsOfIt]):
         """A script has submitted the same while the first attempt was on its way. If a HEAD peer has taken it, and its
         answer is gone, too, the script has read it (copies.py)."""
         row, base = self._dossier.row, self._means.base
-        is_under_way = self._may_be_taken and row.state is State.POLLING and self._published == 1
+        is_under_way = self._may_be_scripts and row.state is State.POLLING and self._published == 1
         if not is_under_way or files.request is not None or files.response is not None:
             return files
         copy = await base.read(Tray.SUBMITTED, row.id)
@@ -273,7 +264,7 @@ class Errand(Actor[NewsOfIt]):
             case Journal(row):
                 await self._journal(row, files)
             case Publish():
-                is_first = self._is_first and not self._cleared
+                is_first = self._may_be_scripts and not self._cleared
                 with self._until_deadline():  # the gate may be shut for longer
                     await means.publishing.publish(id, self._dossier.content, is_first=is_first)
                     self._published, self._cleared, self._since = self._dossier.attempt, False, None
@@ -294,7 +285,7 @@ class Errand(Actor[NewsOfIt]):
         now = means.wall()
         after = stepped(before, row, now, self._attempt_seconds(), means.uptime())
         if row.state is State.SUCCESS:
-            is_ours = not is_overwritten(before, files) or files.took is None  # else it may be the other one's
+            is_ours = not self._is_overwritten(files) or files.took is None  # else it may be the other one's
             if isinstance(files.response, Answer) and is_ours:
                 after = replace(after, answered=files.response.identity)
             if before.row.failures or before.earlier:  # its peer, or we, have copied an answer there
@@ -309,8 +300,6 @@ class Errand(Actor[NewsOfIt]):
             means.headway.answered(self._since, means.clock.read())
         self._since = self._rest_until = None
         means.noting.changed(self._dossier)
-        if row.failures != before.row.failures:
-            means.vouching.forget(before.id)  # an error counts once
         if row.state is State.SUCCESS:
             means.noting.succeeded(self._dossier)
 
@@ -400,19 +389,15 @@ class Errand(Actor[NewsOfIt]):
     # -- what else is in the folder
 
     async def _put_away_what_is_old(self) -> None:
-        """If a script has put this request there, over the old one, it stays: its peer may be running it. A HEAD peer
-        may have answered it since, and removed it."""
+        """If a script has put this request there, over the old one, it stays: its peer may be running it."""
         base, id, day = self._means.base, self._dossier.id, day_of(self._means.wall())  # noqa: A001 - as in the contract
         files = await base.look(id)
-        answer, is_head = files.response, self._means.terms.dialect is Dialect.HEAD
-        is_old = isinstance(answer, Answer | Spoiled) and answer.identity in self._dossier.old
         stands = isinstance(files.request, Asked) and files.request.request.fingerprint == self._dossier.fingerprint
-        is_answered = is_head and files.request is None and answer is not None and not is_old
-        if stands or (is_answered and self._dossier.source == "dropped"):
+        if stands and self._means.terms.dialect is Dialect.SPEC:
             for tray in (Tray.FAILED, Tray.EVALUATIONS):
                 await base.archive([id], day, tray)
-            if is_old:
-                assert isinstance(answer, Answer | Spoiled)
+            answer = files.response
+            if isinstance(answer, Answer | Spoiled) and answer.identity in self._dossier.old:
                 await base.set_aside(id, answer.identity, OTHER)
                 self._cleared = True
         else:
@@ -434,11 +419,17 @@ class Errand(Actor[NewsOfIt]):
     def _has_gone(self, files: BothFiles) -> bool:
         """A HEAD peer has answered it and removed it, and the next request of its id stands there."""
         is_head = self._means.terms.dialect is Dialect.HEAD
-        return is_head and isinstance(files.response, Answer) and is_overwritten(self._dossier, files)
+        return is_head and isinstance(files.response, Answer) and self._is_overwritten(files)
+
+    def _is_overwritten(self, files: BothFiles) -> bool:
+        asked = files.request
+        if not isinstance(asked, Asked) or asked.data == self._dossier.content:
+            return False
+        return asked.request.fingerprint != self._dossier.fingerprint and not is_of(self._dossier, asked.request)
 
     def _mention_another_content(self, files: BothFiles) -> None:
         """Somebody has written another request over ours while it was under way."""
-        if not is_overwritten(self._dossier, files):
+        if not self._is_overwritten(files):
             return
         self._means.touched.add(self._dossier.id)  # it has its turn when this one is over
         if self._mentioned:

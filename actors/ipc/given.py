@@ -98,13 +98,10 @@ class Base(Protocol):
 
     async def look(self, id: str) -> BothFiles: ...  # noqa: A002 - as in the contract
 
-    async def publish(
-        self, requests: Mapping[str, bytes], first: Collection[str] = (), *, by_turns: bool = False
-    ) -> Mapping[str, EntryStuck]:
+    async def publish(self, requests: Mapping[str, bytes], first: Collection[str] = ()) -> Mapping[str, EntryStuck]:
         """Renames these requests into place, whether they are there or not. On the disk when it returns, but for those
         whose places cannot be written to: it says why, for each. `first`: those that nobody has published yet, as far
-        as we know. If a script has meanwhile, what it has put there stays; IdOfAnother, if that is another request.
-        `by_turns`: its peer may have taken that away, so its copy counts as well."""
+        as we know. If a script has meanwhile, what it has put there stays; IdOfAnother, if that is another request."""
 
     async def answer(self, id: str, data: bytes) -> None:  # noqa: A002
         """Writes a response, never over another one. Raises Occupied. On the disk before it can be seen."""

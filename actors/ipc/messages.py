@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from actors.ipc.figures import Figures
 from actors.kernel import ActorRef, Key, Reply
-from codec.ipc import Outcome, Request, Success
+from codec.ipc import Request, Success
 from codec.ipc.desk import (
     DeskTotals,
     EditorOrder,
@@ -78,10 +78,10 @@ class TellLedgerNow(Struct, frozen=True):
 
 
 class Vouched(Struct, frozen=True):
-    """Our server end has written this answer. Whoever asked for it may have taken it away already (vouching.py)."""
+    """Our server end has written this success. Whoever asked for it may have taken it away already (vouching.py)."""
 
     asked: Asked
-    outcome: Outcome
+    outcome: Success
     seconds: float
     """How long its run took."""
     size: int

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any
 
 from actors.ipc.client_end import client_spec
@@ -10,11 +9,10 @@ from actors.ipc.dossier import Dossier
 from actors.ipc.errand import ClientTerms
 from actors.ipc.handlers import KnownCommand
 from actors.ipc.journal import ClientJournal
-from actors.ipc.messages import CLIENT_END, EVALUATOR, LEDGER, CancelRequests, SubmitRequests
+from actors.ipc.messages import EVALUATOR, LEDGER
 from actors.kernel.testing import House, Puppet, staged
 from actors.store import StateDirectory
-from codec.ipc import Dialect, Request
-from codec.ipc.desk import Handled, Selection
+from codec.ipc import Dialect
 from tests.ipc.paper import PaperBase
 from tests.ipc.server_kit import FOLDER, ServerDesk, specs, wall
 
@@ -25,13 +23,6 @@ class BothEnds:
         self.house = house
         self.desk = ServerDesk(base)
         self.journal = ClientJournal(house.stage.registry, FOLDER)
-
-    async def submit(self, request: Request) -> Handled:
-        return await self.house.stage.registry.get(CLIENT_END).ask(partial(SubmitRequests, [request]), timeout=60.0)
-
-    async def cancel(self, id: str) -> Handled:  # noqa: A002 - as in the contract
-        client = self.house.stage.registry.get(CLIENT_END)
-        return await client.ask(partial(CancelRequests, Selection(ids=(id,))), timeout=60.0)
 
     async def over(self, id: str) -> Dossier:  # noqa: A002 - as in the contract
         found = await self.journal.find_over(id)

@@ -142,21 +142,19 @@ class PaperBase:
             took = self.files[Tray.RESPONSES, id][2] - self.files[Tray.REQUESTS, id][2]
         return BothFiles(request, response, answer, None if took is None or took < 0.0 else took)
 
-    async def publish(
-        self, requests: Mapping[str, bytes], first: Collection[str] = (), *, by_turns: bool = False
-    ) -> Mapping[str, EntryStuck]:
+    async def publish(self, requests: Mapping[str, bytes], first: Collection[str] = ()) -> Mapping[str, EntryStuck]:
         await self._trip(f"publish {' '.join(requests)}", writes=True)
         stuck = {id: EntryStuck(STUCK) for id in requests if id in self.entries_stuck}  # noqa: A001
         for id, data in requests.items():  # noqa: A001
-            submitted = self._submitted(id, by_turns) if id in first else None
+            submitted = self._submitted(id) if id in first else None
             if id not in stuck and submitted is None:
                 self._put(Tray.REQUESTS, id, data)
             elif id not in stuck and submitted is not None and not submitted.asks_the_same(read_request(data, id)):
                 stuck[id] = IdOfAnother(id)
         return stuck
 
-    def _submitted(self, id: str, by_turns: bool) -> Request | None:  # noqa: A002
-        for tray in (Tray.REQUESTS, Tray.SUBMITTED) if by_turns else (Tray.REQUESTS,):
+    def _submitted(self, id: str) -> Request | None:  # noqa: A002
+        for tray in (Tray.REQUESTS, Tray.SUBMITTED):
             with suppress(KeyError, BadRequest):
                 return read_request(self.files[tray, id][1], id)
         return None

@@ -315,13 +315,11 @@ class FolderBase:
 
     # -- writing
 
-    async def publish(
-        self, requests: Mapping[str, bytes], first: Collection[str] = (), *, by_turns: bool = False
-    ) -> Mapping[str, EntryStuck]:
+    async def publish(self, requests: Mapping[str, bytes], first: Collection[str] = ()) -> Mapping[str, EntryStuck]:
         stuck: dict[str, EntryStuck] = {}
         for some in _groups(requests):
             try:
-                stuck |= await self._write(writing.publishing(some, some.keys() & first, by_turns=by_turns))
+                stuck |= await self._write(writing.publishing(some, some.keys() & first))
             except EntryStuck as each:
                 stuck |= {id: EntryStuck(str(each)) for id in some}  # noqa: A001 - as in the contract
         return stuck

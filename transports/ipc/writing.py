@@ -148,40 +148,38 @@ class RoomWriter:
 # -- the jobs
 
 
-def publishing(requests: Mapping[str, bytes], first: Collection[str] = (), *, by_turns: bool = False) -> WriteJob:
+def publishing(requests: Mapping[str, bytes], first: Collection[str] = ()) -> WriteJob:
     """Its result are those that could not be put there, and why. If that is all of them, one reason is raised.
 
-    `first`: of these, scripts may be submitting the same requests now, or others of their ids. What they have put there
-    stays as it is. `by_turns`: or was taken by a peer, so they and we take turns."""
+    `first`: of these, scripts may be submitting the same requests now, or others of their ids. They take turns with us,
+    and what they have put there stays as it is, or was taken by a peer."""
 
     def act(trip: Trip, drafts: Sequence[str]) -> dict[str, EntryStuck]:
         stuck: dict[str, OSError] = {}
         taken: dict[str, EntryStuck] = {}
-        with alone(trip.base.room(Tray.SUBMITTED)) if turns else nullcontext():
+        with alone(trip.base.room(Tray.SUBMITTED)) if first else nullcontext():
             for id, draft in zip(requests, drafts, strict=True):  # noqa: A001 - as in the contract
+                submitted = _submitted(trip, id) if id in first else None
+                if submitted is not None:
+                    discard(trip.base.drafts, [draft])
+                    if not submitted.asks_the_same(read_request(requests[id], id)):
+                        taken[id] = IdOfAnother(f"another request {id} was submitted at the same time")
+                    continue
                 try:
-                    found = None
-                    if id in first:
-                        found = _put_unless_submitted(trip, id, draft, turns)
-                    else:
-                        _put(trip, Tray.REQUESTS, file_of(id), draft)
+                    _put(trip, Tray.REQUESTS, file_of(id), draft)
                 except OSError as error:
                     if error.errno in OF_ALL:
                         raise
                     discard(trip.base.drafts, [draft])
                     stuck[id] = error
-                    continue
-                if found is not None and not found.asks_the_same(read_request(requests[id], id)):
-                    taken[id] = IdOfAnother(f"another request {id} was submitted at the same time")
         if stuck and len(stuck) == len(requests):
             raise next(iter(stuck.values()))
         for id, why in stuck.items():  # noqa: A001
             taken[id] = EntryStuck(f"requests/{file_of(id)} cannot be written: {in_words(why)}")
         return taken
 
-    turns = by_turns and bool(first)
-    rooms = SET_ASIDE | {Tray.REQUESTS.value, *([Tray.SUBMITTED.value] if turns else [])}
-    return WriteJob(list(requests.values()), act, of_one=len(requests) == 1 and not turns, rooms=rooms)
+    rooms = SET_ASIDE | {Tray.REQUESTS.value, *([Tray.SUBMITTED.value] if first else [])}
+    return WriteJob(list(requests.values()), act, of_one=len(requests) == 1 and not first, rooms=rooms)
 
 
 def answering(id: str, data: bytes) -> WriteJob:  # noqa: A002
@@ -307,25 +305,9 @@ def trying(size: int = 1) -> WriteJob:
 # -- their steps
 
 
-def _put_unless_submitted(trip: Trip, id: str, draft: str, by_turns: bool) -> Request | None:  # noqa: A002
-    """What a script has submitted, if it has. Nobody takes turns with scripts where requests stay."""
-    base, name = trip.base, file_of(id)
-    if not by_turns:
-        with suppress(FileExistsError):
-            rename_new(draft, name, base.drafts, base.room(Tray.REQUESTS))
-            trip.touched.add(base.room(Tray.REQUESTS))
-            return None
-    submitted = _submitted(trip, id, (Tray.REQUESTS, Tray.SUBMITTED) if by_turns else (Tray.REQUESTS,))
-    if submitted is None:
-        _put(trip, Tray.REQUESTS, name, draft)
-    else:
-        discard(base.drafts, [draft])
-    return submitted
-
-
-def _submitted(trip: Trip, id: str, trays: Sequence[Tray]) -> Request | None:  # noqa: A002
+def _submitted(trip: Trip, id: str) -> Request | None:  # noqa: A002
     """By a script: what stands there, or else its copy, which stays when a peer has taken the request."""
-    for tray in trays:
+    for tray in (Tray.REQUESTS, Tray.SUBMITTED):
         room = trip.base.room(tray)
         with suppress(OSError, BadRequest):
             submitted = read_request(_content(room, file_of(id), LARGEST), id)
