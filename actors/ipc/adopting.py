@@ -22,7 +22,9 @@ Rules
   - Nobody waits for it, so it lets the server end go first, and those that come in a row are journalled together. Most
     have their answer by then, and need no errand.
   - In the dialect of HEAD our server end does wait: it asks for each request that it has answered, and removes it when
-    we know it. Those are adopted before all others.
+    we know it. Those are adopted before all others. It is refused while another one of that id is open, and while what
+    it takes for the answer is known to be another one's.
+  - What was answered and has gone before that is over (overtaken.py), and what stands there now comes after it.
   - Where a HEAD peer has taken a request before we saw it, the script's copy counts (copies.py).
   - If a power cut takes such a row, the folder tells it anew, and nobody was promised more. So the row is soft, unless
     the folder may lose the request meanwhile: a HEAD peer removes it, an old request is archived with its files, and a
@@ -48,6 +50,7 @@ from actors.ipc.errand import TORN_SECONDS, ErrandMeans
 from actors.ipc.fairness import FairQueue
 from actors.ipc.given import TROUBLE, Asked, BothFiles, Tray
 from actors.ipc.messages import TakeUp
+from actors.ipc.overtaken import Overtaken
 from actors.ipc.pinging import PING
 from actors.ipc.seldom import SeldomLooks
 from actors.ipc.steps import Answer, Spoiled, Torn
@@ -69,8 +72,9 @@ class Adopting:
         self._books = books
         self._ids = FairQueue()
         self._copies = Copies(means.base)
-        self._leaving: dict[str, list[Reply[None]]] = {}
-        """The server end is to remove them, and waits for our reply."""
+        self._overtaken = Overtaken(means)
+        self._leaving: dict[str, list[tuple[TakeUp, bytes | None]]] = {}
+        """The server end is to remove them, and waits for our reply; and what was open of their ids when it asked."""
         self._torn: dict[str, None] = {}
         """Somebody is writing them."""
         self._torn_until = 0.0
@@ -100,15 +104,13 @@ class Adopting:
         return id in self._means.touched or id in self._copies
 
     def take_up(self, question: TakeUp) -> None:
-        id, reply = question.id, question.reply  # noqa: A001 - as in the contract
-        fingerprint = self._books.open.get(id)
-        if fingerprint == question.fingerprint:
-            reply.set(None)
-        elif fingerprint is not None:
-            self._means.touched.add(id)
-            reply.fail(KernelError(f"another request {id} is under way; this one waits until that is over"))
+        was_open = self._books.open.get(question.id)
+        if was_open is not None:
+            self._means.touched.add(question.id)
+        if was_open == question.fingerprint:
+            self._reply(question)
         else:
-            self._leaving.setdefault(id, []).append(reply)
+            self._leaving.setdefault(question.id, []).append((question, was_open))
             self._wanted.set()
             self._hurry.set()
 
@@ -136,30 +138,55 @@ class Adopting:
                 self.consider(self._torn)
                 self._torn.clear()
             chunk: list[str] = []
-            replies: list[Reply[None]] = []
+            questions: list[TakeUp] = []
             try:
                 while chunk := self._next_chunk():
                     leaving = {id: self._leaving.pop(id) for id in chunk if id in self._leaving}  # noqa: A001
-                    replies = [reply for some in leaving.values() for reply in some]
+                    questions = [question for some in leaving.values() for question, _ in some]
                     async with self._books.lock:
                         self._means.touched.update(self._books.open.keys() & chunk)
                         unknown = [id for id in chunk if id not in self._books.open]  # noqa: A001
+                        asked = [each for some in leaving.values() for each in some]
+                        waiting = [each for each, open_ in asked if await self._waits_for_another(each, open_)]
+                        for each in waiting:
+                            leaving.pop(each.id, None)
                         copies = await self._copies.found(chunk)
                         torn = await self._adopt(unknown, leaving, copies)
                         await self._copies.forget(copies, self._books.open, torn)
                     if torn:
                         self._torn.update(dict.fromkeys(torn))
                         self._torn_until = trio.current_time() + TORN_SECONDS
-                    for reply in replies:  # a request that is torn is being written anew: both ends hear of that
-                        if reply.wanted:
-                            reply.set(None)
+                    for each in waiting:
+                        why = f"another request {each.id} is under way; this one waits until that is over"
+                        _refuse(each.reply, why)
+                    for each in questions:  # a request that is torn is being written anew: both ends hear of that
+                        self._reply(each)
             except TROUBLE as trouble:
-                for reply in replies:
-                    if reply.wanted:
-                        reply.fail(KernelError(str(trouble)))
+                for each in questions:
+                    _refuse(each.reply, str(trouble))
                 self.consider_copies(chunk)
                 self.rescan()
                 await trio.sleep(AGAIN_SECONDS)
+
+    def _reply(self, question: TakeUp) -> None:
+        if question.id in self._means.stale and question.found:
+            _refuse(question.reply, f"an answer to another request {question.id} is to be put away first")
+        elif question.reply.wanted:
+            question.reply.set(None)
+
+    async def _waits_for_another(self, question: TakeUp, was_open: bytes | None) -> bool:
+        """What is open of its id is another request: not only the same, with other wishes. Or it was when the server
+        end asked: the answer that lies there may be its."""
+        is_open = self._books.open.get(question.id)
+        if is_open == question.fingerprint:
+            return False
+        if is_open is None or is_open != was_open:
+            return is_open != was_open
+        there = (await self._means.base.look(question.id)).request
+        known = await self._means.journal.find(question.id)
+        if known is None or not isinstance(there, Asked) or there.request.fingerprint != question.fingerprint:
+            return True
+        return not is_of(known, there.request)
 
     def _next_chunk(self) -> list[str]:
         leaving = list(itertools.islice(self._leaving, CHUNK))
@@ -197,6 +224,7 @@ class Adopting:
         ids = [id for id in ids if not id.startswith(PING)]  # noqa: A001
         before = await all_of(ids, self._means.journal.find_over)
         looks = await all_of(ids, self._means.base.look)
+        before = await self._after_overtaken(ids, before, looks, copies)
         stand = {id for id, both in zip(ids, looks, strict=True) if both.request is not None}  # noqa: A001
         seen = {
             id: self._completed(id, over, both, copies.get(id))
@@ -225,7 +253,7 @@ class Adopting:
                     self._is_unsure(id)
             elif over is not None:
                 self._settled.add(id)
-                self._means.vouching.over(id, over.fingerprint)
+                self._means.vouching.over(over)
                 if (told := self._came_late(over, both)) is not None:
                     late.append(told)
         succeeded = {dossier.id for dossier in fresh if dossier.state is State.SUCCESS}
@@ -235,15 +263,28 @@ class Adopting:
         if fresh or late:
             for dossier in await self._means.journal.keep(*fresh, *late, soft=self._stay(fresh) and not copies):
                 if dossier.is_over:
-                    self._means.vouching.over(dossier.id, dossier.fingerprint)
+                    self._means.vouching.over(dossier)
                     self._means.noting.changed(dossier)
                     if dossier.id in succeeded:
                         self._means.noting.succeeded(dossier)
                 else:
+                    if dossier.tried:
+                        self._means.vouching.forget(dossier)  # an error counts once
                     both = seen[dossier.id]  # an answer may have come since, and in HEAD the request may have gone
                     is_known = self._stays and isinstance(both.response, Answer | Spoiled)
                     self._books.take_in(dossier, both if is_known else None)
         return torn
+
+    async def _after_overtaken(
+        self, ids: list[str], before: list[Dossier | None], looks: list[BothFiles], copies: Mapping[str, Copy]
+    ) -> list[Dossier | None]:
+        """What is over of each id, once those are that were answered and are gone."""
+        found = []
+        for id, over, both in zip(ids, before, looks, strict=True):  # noqa: A001
+            copy = copies.get(id)
+            found.append((id, over, copy.asked if copy is not None and both.request is None else both.request))
+        ended = await self._overtaken.noted(found)
+        return [ended.get(id, over) for id, over in zip(ids, before, strict=True)]  # noqa: A001
 
     def _completed(self, id: str, over: Dossier | None, files: BothFiles, copy: Copy | None) -> BothFiles:  # noqa: A002
         there, vouching = files.request, self._means.vouching
@@ -373,6 +414,11 @@ def _is_older(over: Dossier, files: BothFiles) -> bool:
     if not isinstance(files.request, Asked) or not isinstance(answer, Answer) or not over.tried:
         return False
     return isinstance(answer.outcome, Failure) and answer.outcome == over.tried[-1].outcome
+
+
+def _refuse(reply: Reply[None], why: str) -> None:
+    if reply.wanted:
+        reply.fail(KernelError(why))
 
 
 def _has_failed(files: BothFiles) -> bool:

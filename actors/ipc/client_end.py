@@ -4,7 +4,7 @@
     Requeue, CancelRequests, Archive     orders.py        over many requests, in turns
     TellLedgerNow                                         noting.py: somebody asks it
     Hold, Release                          halts.py         nothing is published until the peer is ready
-    Vouched                                vouching.py      a success of our server end, for whoever finds none
+    Vouched                                vouching.py      an answer of our server end, for whoever finds none
     TakeUp                                 adopting.py      journalled before our server end removes it
     ClientNews                             adopting.py      what scripts have dropped; and errands are stirred
 
@@ -127,6 +127,7 @@ class ClientEnd(Actor[ClientMessage]):
         self._wall = wall
         self._uptime = uptime
         self._touched: set[str] = set()
+        self._stale: set[str] = set()
         self._next_fill: Timer | None = None
         self._ticking = False
 
@@ -135,7 +136,12 @@ class ClientEnd(Actor[ClientMessage]):
         noting = Noting(registry)
         self._clock = RunningClock(self.stage.now)
         self._headway = Headway()
-        self._halts = Halts(self._base, self._clock, lambda seconds: self.tell_later(seconds, Release()))
+        self._halts = Halts(
+            self._base,
+            self._clock,
+            lambda seconds: self.tell_later(seconds, Release()),
+            by_turns=self._terms.dialect is Dialect.HEAD,
+        )
         self._noting = noting
         self._vouching = Vouching()
         self._journal = ClientJournal(registry, self._path)
@@ -152,6 +158,7 @@ class ClientEnd(Actor[ClientMessage]):
             self._uptime,
             self._is_over,
             self._touched,
+            self._stale,
         )
         self._books = Books(self._line_up)
         self._flights = Flights(
@@ -203,6 +210,7 @@ class ClientEnd(Actor[ClientMessage]):
                 page = await self._journal.open_page(after)
                 for dossier in page.dossiers:
                     self._books.open[dossier.id] = dossier.fingerprint
+                    self._note_whether_stale(dossier)
                     self._flights.lineup.add_row(dossier)
                 after = page.after
         except TROUBLE:
@@ -234,7 +242,7 @@ class ClientEnd(Actor[ClientMessage]):
             case TakeUp():
                 self._adopting.take_up(message)
             case Vouched():
-                self._hear_of_success(message)
+                self._hear_of_answer(message)
             case _:
                 return False
         return True
@@ -307,7 +315,7 @@ class ClientEnd(Actor[ClientMessage]):
             case WritingWorks():
                 self._halts.has_room()
 
-    def _hear_of_success(self, vouched: Vouched) -> None:
+    def _hear_of_answer(self, vouched: Vouched) -> None:
         request = vouched.asked.request
         if self._halts.down is not None or request.id.startswith(PING):
             return
@@ -320,15 +328,23 @@ class ClientEnd(Actor[ClientMessage]):
         elif under_way is None:
             self._adopting.consider([request.id])
         else:
-            self._touched.add(request.id)  # it has its turn when the other one is over
+            self._touched.add(request.id)  # it has its turn when the other one is over,
+            self._flights.news(request.id)  # or is the same, with other wishes
 
     # -- requests in flight
 
     def _line_up(self, dossier: Dossier, files: BothFiles | None) -> None:
         self._noting.changed(dossier)
+        self._note_whether_stale(dossier)
         self._flights.lineup.add(dossier, files)
         self._fill_up()
         self._flights.lineup.is_later(dossier.id)
+
+    def _note_whether_stale(self, dossier: Dossier) -> None:
+        if dossier.stale:
+            self._stale.add(dossier.id)
+        else:
+            self._stale.discard(dossier.id)
 
     def _fill_up(self) -> None:
         seconds = self._flights.fill_up()
@@ -345,7 +361,8 @@ class ClientEnd(Actor[ClientMessage]):
 
     def _is_over(self, dossier: Dossier) -> None:
         """Told by the errand, before it ends."""
-        self._vouching.over(dossier.id, dossier.fingerprint)
+        self._vouching.over(dossier)
+        self._stale.discard(dossier.id)
         self._books.open.pop(dossier.id, None)
         if self._adopting.waits(dossier.id):
             self._touched.discard(dossier.id)

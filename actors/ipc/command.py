@@ -12,7 +12,9 @@ Rules
   - A folder that is gone, a full disk and a store that is busy cost neither a start nor an answer: the same step is
     taken again, at growing intervals or when news comes.
   - An answer that stood there before its request was ever run may be the answer to another one of that id. So if our
-    client end has that other one under way, nothing is concluded from it.
+    client end has that other one under way, or is to put that answer away, nothing is concluded from it.
+  - What waits for our client end holds no place in hand: it has another turn later. What is removed is the very file
+    that was looked at.
   - A crash begins anew with what was journalled last. A run that was under way counts as a start.
   - How a run has ended is journalled once its answer stands. A large answer is journalled before that, and any other
     while it is written, if its run or its writing takes its time. So a kill within this moment finds either, or begins
@@ -38,7 +40,7 @@ from actors.ipc.apart import RunApart, RunIsLost
 from actors.ipc.given import TOO_LATE, TROUBLE, Asked, Base, BothFiles, Occupied
 from actors.ipc.handlers import CommandContext, Handlers
 from actors.ipc.messages import CLIENT_END, TakeUp, Vouched
-from actors.ipc.server_journal import FirstStart, ServerJournal, in_short
+from actors.ipc.server_journal import FirstStart, ServerJournal
 from actors.ipc.server_steps import (
     Cancel,
     Forget,
@@ -68,6 +70,8 @@ TORN_SECONDS = 1.05
 """What is torn is looked at again when it must be whole or spoiled."""
 TAKING_UP_SECONDS = 10.0
 """For so long our client end may take to take a request up. Then it is asked again."""
+PUT_OFF_SECONDS = 1.0
+"""A request that could not be taken up has another turn after so long, if there is no news of it before."""
 AGAIN_SECONDS, SELDOM_SECONDS = 0.5, 30.0
 """The first and the longest interval before a step is tried again that trouble prevented."""
 
@@ -83,8 +87,8 @@ class ServerTerms(Struct, frozen=True):
     """Commands at once. They mostly wait for a model; a machine's processors are not what they share."""
     command_seconds: float = 300.0
     with_client: bool = False
-    """Our client end has this folder, too. It is told of each success. In HEAD it takes up what scripts have dropped,
-    before that is removed."""
+    """Our client end has this folder, too. It is told of each success. In HEAD it is told of each error, too, and
+    takes up what scripts have dropped, before that is removed."""
 
 
 class ServerMeans(Struct, frozen=True):
@@ -123,7 +127,7 @@ class CommandOver(Struct, frozen=True):
     has_row: bool = True
     """The journal knows it."""
     later: Wishes | None = None
-    """It may not begin yet."""
+    """It may not begin yet, or be removed."""
 
 
 class KnownBefore(Struct, frozen=True):
@@ -286,8 +290,7 @@ class RunningCommand(Actor[StirCommand]):
                 begins = row.phase is Phase.ASKED and row.starts > (self._row.starts if self._row else 0)
                 self._row, self._ended, self._written, self._may_run = row, None, False, begins
             case Forget():
-                await journal.forget([self._id])
-                self._row = None
+                await self._forget()
             case Run():
                 assert isinstance(files.request, Asked)
                 self._begin(files.request.request)
@@ -302,10 +305,9 @@ class RunningCommand(Actor[StirCommand]):
                 at = datetime.fromtimestamp(self._means.wall(), UTC).isoformat()
                 self._is_ours = isinstance(outcome, Success) and self._means.terms.dialect is Dialect.SPEC
                 data = write_response(self._id, outcome, self._dialects, attempt=tries, at=at)
-                await self._answer(data)
-                self._vouch(files, outcome, len(data))
-                # If somebody takes it away, there is news of that.
-                self._files = replace(files, response=Answer(Identity(0, 0), outcome))
+                answer = Answer(await self._answer(data), outcome)
+                self._vouch(files, answer, len(data))
+                self._files = replace(files, response=answer)  # if somebody takes it away, there is news of that
             case SetAside(identity, why):
                 await base.set_aside(self._id, identity, why)
                 self._files = None
@@ -314,31 +316,34 @@ class RunningCommand(Actor[StirCommand]):
             case _:
                 assert_never(step)
 
-    async def _answer(self, data: bytes) -> None:
+    async def _answer(self, data: bytes) -> Identity:
         if self._unsaved is not None and len(data) > LARGE_ANSWER:
             await self._save_decided()
         if self._unsaved is None:
-            await self._means.base.answer(self._id, data)
+            written = await self._means.base.answer(self._id, data)
             self._written = True
-            return
+            return written
         patience = 0.0 if self._took > LONG_RUN_SECONDS else WRITING_SECONDS
         late = self.stage.timers.after(patience, self._begin_to_save)
         try:
-            await self._means.base.answer(self._id, data)
+            written = await self._means.base.answer(self._id, data)
             self._written = True
         finally:
             late.cancel()
             await self._saved.wait()
         self._unsaved = None  # the next row says so, and says all that this one did
+        return written
 
-    def _vouch(self, files: BothFiles, outcome: Outcome, size: int) -> None:
-        """Tells our client end of a success, for its reader may take it away before that looks."""
+    def _vouch(self, files: BothFiles, answer: Answer, size: int) -> None:
+        """Tells our client end of it, for its reader may take it away before that looks. In SPEC, to take an error away
+        asks for another run."""
         asked, client = files.request, self.stage.registry.find(CLIENT_END)
         if not self._means.terms.with_client or client is None:
             return
-        if isinstance(asked, Asked) and isinstance(outcome, Success):
+        is_told = isinstance(answer.outcome, Success) or self._means.terms.dialect is Dialect.HEAD
+        if isinstance(asked, Asked) and is_told:
             with suppress(KernelError):  # it is too busy: it will find the response, or not
-                client.hand(Vouched(asked, outcome, self._took, len(asked.data) + size))
+                client.hand(Vouched(asked, answer, self._took, len(asked.data) + size))
 
     def _begin_to_save(self) -> None:
         self._saved = trio.Event()
@@ -368,18 +373,31 @@ class RunningCommand(Actor[StirCommand]):
         return row.fingerprint == fingerprint_of(files)
 
     async def _remove(self, files: BothFiles) -> None:
-        fingerprint = fingerprint_of(files)
+        fingerprint, base = fingerprint_of(files), self._means.base
+        is_found = self._row is not None and self._row.found
         if self._means.terms.with_client and fingerprint is not None:
-            client = self.stage.registry.get(CLIENT_END)
             try:
-                await client.ask(partial(TakeUp, self._id, fingerprint), timeout=TAKING_UP_SECONDS)
+                client = self.stage.registry.get(CLIENT_END)
+                await client.ask(partial(TakeUp, self._id, fingerprint, is_found), timeout=TAKING_UP_SECONDS)
             except KernelError:
-                if self._row is not None and self._row.starts == 0:  # its answer may be the other request's
-                    await self._means.journal.forget([self._id])
-                    self._row = None
-                raise
-        if not self._stirred:  # else it may be another one by now
-            await self._means.base.withdraw(self._id)
+                await self._put_removal_off(files)
+                return
+        if is_found and (files.response is None or await base.look(self._id) != files):
+            await self._forget()  # it was another one's answer, and our client end has put it away
+        elif not self._stirred:
+            await base.withdraw(self._id, files.stands_as)
+
+    async def _put_removal_off(self, files: BothFiles) -> None:
+        """Our client end waits for the end of another request of this id, or is not there. Who waits for that without
+        running anything has no place in hand: what is to end may need it."""
+        if self._row is not None and self._row.found:  # it may be the other request's
+            await self._forget()
+        wishes = files.request.request.wishes if isinstance(files.request, Asked) else Wishes()
+        self._finish(later=replace(wishes, not_before=self._means.wall() + PUT_OFF_SECONDS, deadline=None))
+
+    async def _forget(self) -> None:
+        await self._means.journal.forget([self._id])
+        self._row = None
 
     def _view(self, files: BothFiles) -> View:
         there = files.request
@@ -445,8 +463,8 @@ class RunningCommand(Actor[StirCommand]):
 
     def _finish(self, later: Wishes | None = None, heard: int | None = None) -> None:
         row, settled = self._row, None
-        if row is not None and row.phase is Phase.ANSWERED:
-            settled = Settlement(row.fingerprint, isinstance(in_short(row).outcome, Failure))
+        if row is not None and row.phase is Phase.ANSWERED and later is None:
+            settled = Settlement(row.fingerprint, row.asks_when_taken)
         self._report(CommandOver(self._id, self._heard if heard is None else heard, settled, row is not None, later))
         self._over = True
         self.finish()

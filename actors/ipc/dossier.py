@@ -21,6 +21,7 @@ from actors.ipc.telling_time import moment_of
 from actors.ipc.uptime import Uptime, passed
 from codec.ipc import BadRequest, Failure, Outcome, Request, Success, read_request
 from codec.ipc.desk import Attempt, RequestDetail, RequestFact, RequestState
+from codec.ipc.folder import Asked, BothFiles
 
 MOST_TRIED = 24
 MOST_NOTES = 40
@@ -152,6 +153,14 @@ def is_of(dossier: Dossier, request: Request) -> bool:
         return request.asks_the_same(read_request(dossier.content, dossier.id))
     except BadRequest:
         return False
+
+
+def is_overwritten(dossier: Dossier, files: BothFiles) -> bool:
+    """Another request of its id stands in its place."""
+    asked = files.request
+    if not isinstance(asked, Asked) or asked.data == dossier.content:
+        return False
+    return not is_of(dossier, asked.request)
 
 
 def opened(request: Request, content: bytes, now: float, source: Source, up: Uptime | None = None) -> Dossier:

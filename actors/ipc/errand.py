@@ -9,6 +9,8 @@ Rules
     was asked for before, by a clock that counts only the seconds in which this process could work (running.py). It is
     over only if a look after that finds no answer, the folder is well, and our own server end is no stopped process.
   - Between an attempt that failed and the next one it rests, longer each time, and never exactly as long as another.
+  - Nothing is published over another request of its id. Once its own attempt has failed, or that one was answered, it
+    has had its last one.
   - A folder that is gone, a full disk or a store that is busy is no attempt: it waits, and takes the same step again.
   - A crash begins anew with what was journalled last. How an attempt ended waits for the disk only if the answer is to
     be taken away after that: while the answer stands, a power cut can undo no more than it tells anew.
@@ -35,7 +37,7 @@ from actors.ipc.client_steps import (
     next_step,
 )
 from actors.ipc.copies import taken_answer
-from actors.ipc.dossier import Dossier, begun, is_of, made_way, noted, stepped
+from actors.ipc.dossier import Dossier, begun, is_of, is_overwritten, made_way, noted, stepped
 from actors.ipc.fairness import WALL_SECONDS
 from actors.ipc.given import TOO_LATE, TROUBLE, Asked, Base, BothFiles, IdOfAnother, Tray
 from actors.ipc.journal import ClientJournal
@@ -58,6 +60,7 @@ AGAIN_SECONDS = 1.0
 RESTED_SECONDS = 30.0
 """A HEAD peer removes a request within milliseconds of its answer. One that has not by then has died."""
 MOST_BACKOFF_SECONDS = 300.0
+OVERTAKEN = "another request of this id was written in its place"
 MOST_PATIENCE = 10
 """However a peer gets on with others, an attempt lasts at most so many times `attempt_seconds`."""
 
@@ -97,9 +100,11 @@ class ErrandMeans(Struct, frozen=True):
     wall: Callable[[], float]
     uptime: Callable[[], Uptime | None]
     on_over: Callable[[Dossier], None]
-    """Is told of each request that has ended, before its errand ends."""
+    """Is told of each request that has ended, before its errand ends, and of each that was cancelled."""
     touched: set[str]
     """Open requests of whose own files there has been news since their errands looked at them."""
+    stale: set[str]
+    """Open requests beside which files of another one of their id may lie."""
 
 
 class NewsOfIt(Struct, frozen=True):
@@ -172,7 +177,7 @@ class Errand(Actor[NewsOfIt]):
         while not self._dossier.is_over:
             overdue = await self._is_overdue()
             files = self._first or await self._recalled(await self._look())
-            files = self._means.vouching.completed(self._dossier.id, files, self._dossier.fingerprint)
+            files = self._means.vouching.completed(self._dossier.id, files, self._dossier)
             self._first = None
             if await self._is_anothers(files):
                 await self._make_way()
@@ -189,8 +194,11 @@ class Errand(Actor[NewsOfIt]):
             try:
                 await self._do(step, files)
             except IdOfAnother:
-                await self._make_way()
-            if isinstance(step, Publish) and self._published and not self._wake.is_set() and not self._may_be_scripts:
+                if self._dossier.begun:
+                    await self._journal(_overtaken(row), files)
+                else:
+                    await self._make_way()
+            if isinstance(step, Publish) and self._published and not self._wake.is_set() and not self._may_be_taken:
                 return self._under_way()
         return 0.0
 
@@ -199,18 +207,27 @@ class Errand(Actor[NewsOfIt]):
         return await self._means.base.look(self._dossier.id)
 
     @property
-    def _may_be_scripts(self) -> bool:
-        """A script may have submitted the same, and what is told of that may have been told before we published it."""
-        return self._means.terms.dialect is Dialect.HEAD and self._dossier.attempt == 1
+    def _is_first(self) -> bool:
+        """A script may have submitted the same, or another request of its id."""
+        return self._dossier.attempt == 1
+
+    @property
+    def _may_be_taken(self) -> bool:
+        """By a peer, before we published it; and what is told of that may have been told before."""
+        return self._is_first and self._means.terms.dialect is Dialect.HEAD
 
     async def _is_anothers(self, files: BothFiles) -> bool:
-        """Before ours was published, a script has submitted another request of its id, and a HEAD peer runs that."""
+        """Before ours was published, a script has submitted another request of its id, and its peer runs that."""
         before, base = self._dossier, self._means.base
-        is_first = self._may_be_scripts and before.state is State.POLLING and before.under_way is None
+        is_first = self._is_first and before.state is State.POLLING and before.under_way is None
         if not is_first or self._published or before.source != "submitted":
             return False
+        if isinstance(files.response, Answer) and files.response.identity == TAKEN:  # it is to ours
+            return False
         if files.request is not None:
-            return self._is_overwritten(files)
+            return is_overwritten(before, files)
+        if not self._may_be_taken:
+            return False
         copy = await base.read(Tray.SUBMITTED, before.id)
         try:
             return copy is not None and not is_of(before, read_request(copy, before.id))
@@ -228,7 +245,7 @@ class Errand(Actor[NewsOfIt]):
         """A script has submitted the same while the first attempt was on its way. If a HEAD peer has taken it, and its
         answer is gone, too, the script has read it (copies.py)."""
         row, base = self._dossier.row, self._means.base
-        is_under_way = self._may_be_scripts and row.state is State.POLLING and self._published == 1
+        is_under_way = self._may_be_taken and row.state is State.POLLING and self._published == 1
         if not is_under_way or files.request is not None or files.response is not None:
             return files
         copy = await base.read(Tray.SUBMITTED, row.id)
@@ -250,6 +267,8 @@ class Errand(Actor[NewsOfIt]):
             cleared=self._cleared,
         )
         step = next_step(row, view, self._means.terms.dialect)
+        if self._is_overtaken(row, step, files):
+            return Journal(_overtaken(row))
         deadline = self._dossier.deadline
         if deadline is None or self._dossier.begun or not isinstance(step, Publish | Wait):
             return step
@@ -258,13 +277,23 @@ class Errand(Actor[NewsOfIt]):
         failure = Failure(TOO_LATE, permanent=True)
         return Journal(Row(row.id, State.FAILING, row.attempt, (*row.failures, failure)))
 
+    def _is_overtaken(self, row: Row, step: Step, files: BothFiles) -> bool:
+        """Another attempt would be made in place of another request of its id, which stands there. Or that one was
+        answered, so this one will not be."""
+        if not is_overwritten(self._dossier, files):
+            return False
+        if row.state is State.RETRYING:
+            return row.attempt > 0 and isinstance(step, Journal) and step.row.state is State.POLLING
+        is_answered = files.response is None and self._means.vouching.is_told(row.id, files.request)
+        return row.state is State.POLLING and is_answered and isinstance(step, Publish | Wait)
+
     async def _do(self, step: Step, files: BothFiles) -> None:
         means, id = self._means, self._dossier.id  # noqa: A001 - as in the contract
         match step:
             case Journal(row):
                 await self._journal(row, files)
             case Publish():
-                is_first = self._may_be_scripts and not self._cleared
+                is_first = self._is_first and not self._cleared
                 with self._until_deadline():  # the gate may be shut for longer
                     await means.publishing.publish(id, self._dossier.content, is_first=is_first)
                     self._published, self._cleared, self._since = self._dossier.attempt, False, None
@@ -285,13 +314,15 @@ class Errand(Actor[NewsOfIt]):
         now = means.wall()
         after = stepped(before, row, now, self._attempt_seconds(), means.uptime())
         if row.state is State.SUCCESS:
-            is_ours = not self._is_overwritten(files) or files.took is None  # else it may be the other one's
+            is_ours = not is_overwritten(before, files) or not files.took  # what is newer may be the other one's
             if isinstance(files.response, Answer) and is_ours:
                 after = replace(after, answered=files.response.identity)
             if before.row.failures or before.earlier:  # its peer, or we, have copied an answer there
                 await means.base.archive([before.id], day_of(now), Tray.FAILED)
         if before.state is State.RETRYING and row.state is not State.POLLING:
             after = noted(after, f"{moment_of(now)}: an answer came after the time of attempt {before.begun} was over.")
+        if row == _overtaken(before.row):
+            after = noted(after, f"{moment_of(now)}: it is not tried again, for {OVERTAKEN}")
         if row.state is State.POLLING and row.attempt > 1:
             after = begun(after, now)
         is_ending = row.state in (State.SUCCESS, State.FAILING, State.GAVE_UP)
@@ -300,6 +331,8 @@ class Errand(Actor[NewsOfIt]):
             means.headway.answered(self._since, means.clock.read())
         self._since = self._rest_until = None
         means.noting.changed(self._dossier)
+        if row.failures != before.row.failures:
+            means.vouching.forget(before)  # an error counts once
         if row.state is State.SUCCESS:
             means.noting.succeeded(self._dossier)
 
@@ -389,20 +422,25 @@ class Errand(Actor[NewsOfIt]):
     # -- what else is in the folder
 
     async def _put_away_what_is_old(self) -> None:
-        """If a script has put this request there, over the old one, it stays: its peer may be running it."""
+        """If a script has put this request there, over the old one, it stays: its peer may be running it. A HEAD peer
+        may have answered it since, and removed it."""
         base, id, day = self._means.base, self._dossier.id, day_of(self._means.wall())  # noqa: A001 - as in the contract
         files = await base.look(id)
+        answer, is_head = files.response, self._means.terms.dialect is Dialect.HEAD
+        is_old = isinstance(answer, Answer | Spoiled) and answer.identity in self._dossier.old
         stands = isinstance(files.request, Asked) and files.request.request.fingerprint == self._dossier.fingerprint
-        if stands and self._means.terms.dialect is Dialect.SPEC:
+        is_answered = is_head and files.request is None and answer is not None and not is_old
+        if stands or (is_answered and self._dossier.source == "dropped"):
             for tray in (Tray.FAILED, Tray.EVALUATIONS):
                 await base.archive([id], day, tray)
-            answer = files.response
-            if isinstance(answer, Answer | Spoiled) and answer.identity in self._dossier.old:
+            if is_old:
+                assert isinstance(answer, Answer | Spoiled)
                 await base.set_aside(id, answer.identity, OTHER)
                 self._cleared = True
         else:
             await base.archive([id], day)
         (self._dossier,) = await self._means.journal.keep(replace(self._dossier, stale=False, old=()))
+        self._means.stale.discard(id)
 
     def _last_answer(self, files: BothFiles) -> bytes:
         """The response that told of the last failure; where there was none, one of ours."""
@@ -419,17 +457,11 @@ class Errand(Actor[NewsOfIt]):
     def _has_gone(self, files: BothFiles) -> bool:
         """A HEAD peer has answered it and removed it, and the next request of its id stands there."""
         is_head = self._means.terms.dialect is Dialect.HEAD
-        return is_head and isinstance(files.response, Answer) and self._is_overwritten(files)
-
-    def _is_overwritten(self, files: BothFiles) -> bool:
-        asked = files.request
-        if not isinstance(asked, Asked) or asked.data == self._dossier.content:
-            return False
-        return asked.request.fingerprint != self._dossier.fingerprint and not is_of(self._dossier, asked.request)
+        return is_head and isinstance(files.response, Answer) and is_overwritten(self._dossier, files)
 
     def _mention_another_content(self, files: BothFiles) -> None:
         """Somebody has written another request over ours while it was under way."""
-        if not self._is_overwritten(files):
+        if not is_overwritten(self._dossier, files):
             return
         self._means.touched.add(self._dossier.id)  # it has its turn when this one is over
         if self._mentioned:
@@ -437,3 +469,9 @@ class Errand(Actor[NewsOfIt]):
         self._mentioned = True
         sentence = "its file was overwritten with other content while it was under way; that is another request."
         self._dossier = noted(self._dossier, f"{moment_of(self._means.wall())}: {sentence}")
+
+
+def _overtaken(row: Row) -> Row:
+    """It ends with the attempts that it has had."""
+    told = () if row.state is State.RETRYING else (Failure(OVERTAKEN, permanent=True),)
+    return Row(row.id, State.FAILING, row.attempt, (*row.failures, *told))

@@ -98,13 +98,17 @@ class Base(Protocol):
 
     async def look(self, id: str) -> BothFiles: ...  # noqa: A002 - as in the contract
 
-    async def publish(self, requests: Mapping[str, bytes], first: Collection[str] = ()) -> Mapping[str, EntryStuck]:
+    async def publish(
+        self, requests: Mapping[str, bytes], first: Collection[str] = (), *, by_turns: bool = False
+    ) -> Mapping[str, EntryStuck]:
         """Renames these requests into place, whether they are there or not. On the disk when it returns, but for those
         whose places cannot be written to: it says why, for each. `first`: those that nobody has published yet, as far
-        as we know. If a script has meanwhile, what it has put there stays; IdOfAnother, if that is another request."""
+        as we know. If a script has meanwhile, what it has put there stays. IdOfAnother: it is another request.
+        `by_turns`: its peer may have taken that away, so its copy counts as well."""
 
-    async def answer(self, id: str, data: bytes) -> None:  # noqa: A002
-        """Writes a response, never over another one. Raises Occupied. On the disk before it can be seen."""
+    async def answer(self, id: str, data: bytes) -> Identity:  # noqa: A002
+        """Writes a response, never over another one, and says which file it is. Raises Occupied. On the disk before it
+        can be seen."""
 
     async def take_away(self, id: str, identity: Identity) -> bool:  # noqa: A002
         """Deletes the response, if it is still that one."""
@@ -112,8 +116,8 @@ class Base(Protocol):
     async def set_aside(self, id: str, identity: Identity, why: str) -> None:  # noqa: A002
         """Moves the response to quarantine/, beside a file that holds the reason, if it is still that one."""
 
-    async def withdraw(self, id: str) -> bool:  # noqa: A002
-        """Deletes the request; whether there was one."""
+    async def withdraw(self, id: str, identity: Identity | None = None) -> bool:  # noqa: A002
+        """Deletes the request, if it is still that one, or any if none is named; whether there was one."""
 
     async def forget(self, copies: Mapping[str, bytes], place: Tray = Tray.SUBMITTED) -> None:
         """Deletes these from submitted/, or cancelled/, if they still are what they were."""

@@ -19,12 +19,14 @@ from actors.kernel import Timer
 
 
 class Halts:
-    def __init__(self, base: Base, clock: RunningClock, release_in: Callable[[float], Timer]) -> None:
-        """`release_in`: tells the client end to `go_on` in so many seconds."""
+    def __init__(
+        self, base: Base, clock: RunningClock, release_in: Callable[[float], Timer], *, by_turns: bool = False
+    ) -> None:
+        """`release_in`: tells the client end to `go_on` in so many seconds. `by_turns`: see Publishing."""
         self._base = base
         self._clock = clock
         self._release_in = release_in
-        self.publishing = Publishing(base)
+        self.publishing = Publishing(base, by_turns=by_turns)
         self.down: str | None = None
         self.held: Hold | None = None
         self._release: Timer | None = None

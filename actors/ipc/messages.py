@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from actors.ipc.figures import Figures
+from actors.ipc.steps import Answer
 from actors.kernel import ActorRef, Key, Reply
 from codec.ipc import Request, Success
 from codec.ipc.desk import (
@@ -78,10 +79,10 @@ class TellLedgerNow(Struct, frozen=True):
 
 
 class Vouched(Struct, frozen=True):
-    """Our server end has written this success. Whoever asked for it may have taken it away already (vouching.py)."""
+    """Our server end has written this answer. Whoever asked for it may have taken it away already (vouching.py)."""
 
     asked: Asked
-    outcome: Success
+    answer: Answer
     seconds: float
     """How long its run took."""
     size: int
@@ -89,11 +90,13 @@ class Vouched(Struct, frozen=True):
 
 
 class TakeUp(Struct, frozen=True):
-    """The server end has answered this request and is to remove its file. The reply is set once we know the request. It
-    fails while another request of this id is under way: then this one has its turn later."""
+    """The server end is to remove the file of this request, to which there is an answer. The reply is set once we know
+    the request. It fails while another request of this id is under way: then this one has its turn later."""
 
     id: str
     fingerprint: bytes
+    found: bool
+    """The answer lay there before. The reply fails if it is known to be another request's."""
     reply: Reply[None]
 
 

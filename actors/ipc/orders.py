@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from actors.ipc.books import Books
 from actors.ipc.client_steps import State
-from actors.ipc.dossier import Dossier, another_round, cancelled, noted
+from actors.ipc.dossier import Dossier, another_round, cancelled, is_overwritten, noted
 from actors.ipc.errand import ErrandMeans
 from actors.ipc.given import TROUBLE, EntryStuck
 from actors.ipc.steps import Answer
@@ -151,7 +151,7 @@ class Orders:
             for dossier in kept:
                 order.handled.append(dossier.id)
                 if dossier.is_over:
-                    self._books.open.pop(dossier.id, None)
+                    self._means.on_over(dossier)
                     self._means.noting.changed(dossier)
                 else:
                     self._books.take_in(dossier)
@@ -178,17 +178,20 @@ class Orders:
             self._books.open.pop(id, None)
             self._refuse(order, id, "it has ended")
             return
-        answer = (await self._means.base.look(id)).response
-        if isinstance(answer, Answer) and isinstance(answer.outcome, Success):
-            self._refuse(order, id, "it was answered before it could be cancelled")
-            self._books.take_in(dossier)
-            return
-        try:
-            await self._means.base.withdraw(id)
-        except EntryStuck as stuck:
-            self._is_stuck(order, id, stuck)
-            self._books.take_in(dossier)
-            return
+        files = await self._means.base.look(id)
+        if not is_overwritten(dossier, files):  # else it is another one's request and answer
+            answer = files.response
+            if isinstance(answer, Answer) and isinstance(answer.outcome, Success):
+                self._refuse(order, id, "it was answered before it could be cancelled")
+                self._books.take_in(dossier)
+                return
+            try:
+                if files.request is not None:
+                    await self._means.base.withdraw(id, files.stands_as)
+            except EntryStuck as stuck:
+                self._is_stuck(order, id, stuck)
+                self._books.take_in(dossier)
+                return
         now = self._means.wall()
         over = cancelled(dossier, now, self._means.uptime())
         await self._keep(order, [noted(over, f"{moment_of(now)}: it was cancelled.")])

@@ -31,8 +31,10 @@ class InTheGroup(Struct):
 
 
 class Publishing:
-    def __init__(self, base: Base) -> None:
+    def __init__(self, base: Base, *, by_turns: bool = False) -> None:
+        """`by_turns`: with scripts, for a peer removes what they have put there."""
         self._base = base
+        self._by_turns = by_turns
         self._waiting: dict[str, InTheGroup] = {}
         self._wanted = trio.Event()
         self._idle = trio.Event()
@@ -90,7 +92,8 @@ class Publishing:
         self._idle = trio.Event()
         first = {id for id, each in group.items() if each.is_first}  # noqa: A001
         try:
-            stuck = await self._base.publish({id: each.data for id, each in group.items()}, first)  # noqa: A001
+            requests = {id: each.data for id, each in group.items()}  # noqa: A001
+            stuck = await self._base.publish(requests, first, by_turns=self._by_turns)
         except (BaseGone, BaseFull) as error:
             if isinstance(error, BaseFull) and len(group) > 1:
                 self._most = len(group) // 2

@@ -47,6 +47,7 @@ class _Value(msgspec.Struct, frozen=True, array_like=True):
     starts: int
     outcome: Success | Failure | None = None
     blob: str = ""
+    found: bool = False
 
 
 _encode = msgspec.json.Encoder().encode
@@ -93,7 +94,7 @@ class ServerJournal:
             self._named[id] = value.blob
             blob = await self._blobs.get(id, value.blob)
             outcome = None if blob is None else _outcome(blob)
-        return Row(id, value.fingerprint, Phase(value.phase), value.starts, outcome)
+        return Row(id, value.fingerprint, Phase(value.phase), value.starts, outcome, value.found)
 
     async def save(self, row: Row, known: Row | None) -> None:
         """`known`: the row as it stands there."""
@@ -106,7 +107,7 @@ class ServerJournal:
             encoded = _encode(outcome)
             if len(encoded) > LARGE_ANSWER:
                 blob, outcome = await self._blobs.put(row.id, encoded), None
-        value = _Value(row.fingerprint, row.phase.value, row.starts, outcome, blob)
+        value = _Value(row.fingerprint, row.phase.value, row.starts, outcome, blob, row.found)
         await self._store.put(self._rows, row.id, VERSION + _encode(value), soft=True)
         if (before := self._named.pop(row.id, blob)) != blob:
             await self._blobs.drop(row.id, [before])
@@ -169,10 +170,5 @@ def _read(id: str, data: bytes) -> _Value | None:  # noqa: A002
 
 def _in_short(outcome: Outcome | None) -> Outcome:
     if isinstance(outcome, Failure):
-        return msgspec.structs.replace(outcome, message=outcome.message[:LONGEST_KEPT])
+        return replace(outcome, message=outcome.message[:LONGEST_KEPT])
     return Success()
-
-
-def in_short(row: Row) -> Row:
-    """The row as `load` will return it."""
-    return replace(row, outcome=_in_short(row.outcome)) if row.phase is Phase.ANSWERED else row

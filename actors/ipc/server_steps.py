@@ -12,7 +12,8 @@ Rules
     have it run again, as one of the three starts, and that only if somebody has also taken it away.
   - To take an error away asks for another run. To take a success away asks for nothing: the scripts of the original do
     so with every answer that they have read.
-  - A response that was there before us is an answer, whoever wrote it.
+  - A response that was there before us is an answer, whoever wrote it. To take that away asks for a run: it may have
+    been the answer to another request of this id.
   - Another request under the same id, once the first one is over, is another request: the old answer is set aside.
   - A request that is taken away is no longer wanted: its run is cancelled.
   - While either file is torn, which may be for ever, nothing is known that is not in the journal: how a run has ended
@@ -50,6 +51,13 @@ class Row(Struct, frozen=True):
     """Since it was asked."""
     outcome: Outcome | None = None
     """Once it is decided."""
+    found: bool = False
+    """It was never begun, for its answer lay there. That may be the answer to another request of this id."""
+
+    @property
+    def asks_when_taken(self) -> bool:
+        """Whether it is to be run if its answer is taken away."""
+        return self.found or isinstance(self.outcome, Failure)
 
 
 class Wanted(Struct, frozen=True):
@@ -114,8 +122,7 @@ def next_step(id: str, row: Row | None, view: View) -> Step:  # noqa: A002 - as 
         case Phase.DECIDED:
             return _decided(row, view)
         case Phase.ANSWERED:
-            is_error = isinstance(row.outcome, Failure)
-            return Journal(Row(id, row.fingerprint)) if view.response is None and is_error else Wait()
+            return Journal(Row(id, row.fingerprint)) if view.response is None and row.asks_when_taken else Wait()
 
 
 def first_start(id: str, request: Wanted) -> Row:  # noqa: A002
@@ -138,7 +145,7 @@ def _begin(row: Row, before: Row | None, view: View) -> Step:
         case Torn():
             return Wait()
         case Answer(_, outcome) if before is None:
-            return Journal(replace(row, phase=Phase.ANSWERED, outcome=outcome))
+            return Journal(replace(row, phase=Phase.ANSWERED, outcome=outcome, found=True))
         case Answer(identity) | Spoiled(identity):
             return SetAside(identity, OTHER if before is not None else "it could not be read")
 
@@ -146,7 +153,8 @@ def _begin(row: Row, before: Row | None, view: View) -> Step:
 def _asked(row: Row, view: View) -> Step:
     match view.response:
         case Answer(_, outcome):  # by somebody else
-            return Cancel() if view.running else Journal(replace(row, phase=Phase.ANSWERED, outcome=outcome))
+            answered = replace(row, phase=Phase.ANSWERED, outcome=outcome, found=not row.starts)
+            return Cancel() if view.running else Journal(answered)
         case Spoiled(identity, why):
             return SetAside(identity, why)
         case Torn():

@@ -112,6 +112,8 @@ class BothFiles(Struct, frozen=True):
     took: float | None = None
     """Seconds from the request to its response, by the times of the files. None: one cannot be read, or the times
     cannot be right."""
+    stands_as: Identity | None = None
+    """The file of the request. None: it is torn, or not there."""
 
 
 # -- news

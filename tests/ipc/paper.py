@@ -137,35 +137,43 @@ class PaperBase:
     async def look(self, id: str) -> BothFiles:  # noqa: A002
         await self._trip(f"look {id}")
         request, (response, answer) = self._request(id), self._response(id)
+        stands_as = None if request is None or isinstance(request, Torn) else self.files[Tray.REQUESTS, id][0]
         took = None
         if isinstance(request, Asked) and isinstance(response, Answer):
             took = self.files[Tray.RESPONSES, id][2] - self.files[Tray.REQUESTS, id][2]
-        return BothFiles(request, response, answer, None if took is None or took < 0.0 else took)
+        return BothFiles(request, response, answer, None if took is None or took < 0.0 else took, stands_as)
 
-    async def publish(self, requests: Mapping[str, bytes], first: Collection[str] = ()) -> Mapping[str, EntryStuck]:
+    async def publish(
+        self, requests: Mapping[str, bytes], first: Collection[str] = (), *, by_turns: bool = False
+    ) -> Mapping[str, EntryStuck]:
         await self._trip(f"publish {' '.join(requests)}", writes=True)
         stuck = {id: EntryStuck(STUCK) for id in requests if id in self.entries_stuck}  # noqa: A001
         for id, data in requests.items():  # noqa: A001
-            submitted = self._submitted(id) if id in first else None
-            if id not in stuck and submitted is None:
+            is_first = id in first
+            submitted = self._submitted(id, by_turns and is_first)
+            if id in stuck:
+                continue
+            if submitted is not None and not submitted.asks_the_same(read_request(data, id)):
+                stuck[id] = IdOfAnother(f"another request {id} was submitted at the same time")
+            elif submitted is None or not is_first:
                 self._put(Tray.REQUESTS, id, data)
-            elif id not in stuck and submitted is not None and not submitted.asks_the_same(read_request(data, id)):
-                stuck[id] = IdOfAnother(id)
         return stuck
 
-    def _submitted(self, id: str) -> Request | None:  # noqa: A002
-        for tray in (Tray.REQUESTS, Tray.SUBMITTED):
+    def _submitted(self, id: str, by_turns: bool) -> Request | None:  # noqa: A002
+        for tray in (Tray.REQUESTS, Tray.SUBMITTED) if by_turns else (Tray.REQUESTS,):
             with suppress(KeyError, BadRequest):
                 return read_request(self.files[tray, id][1], id)
         return None
 
-    async def answer(self, id: str, data: bytes) -> None:  # noqa: A002
+    async def answer(self, id: str, data: bytes) -> Identity:  # noqa: A002
         await self._trip(f"answer {id}", writes=True)
         if (Tray.RESPONSES, id) in self.files:
             raise Occupied(id)
         self._put(Tray.RESPONSES, id, data)
+        written, _, _ = self.files[Tray.RESPONSES, id]
         if self.sync_seconds:
             await trio.sleep(self.sync_seconds)
+        return written
 
     async def take_away(self, id: str, identity: Identity) -> bool:  # noqa: A002
         await self._trip(f"take away {id}")
@@ -176,11 +184,13 @@ class PaperBase:
         if self._take(id, identity):
             self.quarantined.append((id, why))
 
-    async def withdraw(self, id: str) -> bool:  # noqa: A002
+    async def withdraw(self, id: str, identity: Identity | None = None) -> bool:  # noqa: A002
         await self._trip(f"withdraw {id}")
         if id in self.entries_stuck:
             raise EntryStuck(STUCK)
-        return self._drop(Tray.REQUESTS, id)
+        there = self.files.get((Tray.REQUESTS, id))
+        is_it = there is not None and identity in (None, there[0])
+        return is_it and self._drop(Tray.REQUESTS, id)
 
     async def forget(self, copies: Mapping[str, bytes], place: Tray = Tray.SUBMITTED) -> None:
         await self._trip("forget")

@@ -57,8 +57,10 @@ class PerilousBase(PaperBase):
         self.peril()
         await super()._trip(what, writes=writes)
 
-    async def publish(self, requests: Mapping[str, bytes], first: Collection[str] = ()) -> Mapping[str, EntryStuck]:
-        stuck = await super().publish(requests, first)
+    async def publish(
+        self, requests: Mapping[str, bytes], first: Collection[str] = (), *, by_turns: bool = False
+    ) -> Mapping[str, EntryStuck]:
+        stuck = await super().publish(requests, first, by_turns=by_turns)
         self.peril()
         await trio.lowlevel.checkpoint()
         return stuck

@@ -187,7 +187,9 @@ class RacedBase(PaperBase):
         self.stood: list[object] = []
         """What has stood there after each publication."""
 
-    async def publish(self, requests: Mapping[str, bytes], first: Collection[str] = ()) -> Mapping[str, EntryStuck]:
+    async def publish(
+        self, requests: Mapping[str, bytes], first: Collection[str] = (), *, by_turns: bool = False
+    ) -> Mapping[str, EntryStuck]:
         for id in requests:  # noqa: A001
             outcome = next(self._outcomes, None)
             if outcome is not None and self._tidies:
@@ -199,7 +201,7 @@ class RacedBase(PaperBase):
                     self.foreign_put(Tray.FAILED, id, answer)
                 if not self._tidies:
                     self.foreign_put(Tray.RESPONSES, id, answer)
-        stuck = await super().publish(requests, first)
+        stuck = await super().publish(requests, first, by_turns=by_turns)
         self.stood += [self.files.get((Tray.REQUESTS, id)) for id in requests]  # noqa: A001
         return stuck
 
@@ -263,8 +265,10 @@ class CrossedBase(PaperBase):
                 self.foreign_put(Tray.RESPONSES, "a", write_response("a", DONE, (Dialect.HEAD,)))
         await super()._trip(what, writes=writes)
 
-    async def publish(self, requests: Mapping[str, bytes], first: Collection[str] = ()) -> Mapping[str, EntryStuck]:
-        stuck = await super().publish(requests, first)
+    async def publish(
+        self, requests: Mapping[str, bytes], first: Collection[str] = (), *, by_turns: bool = False
+    ) -> Mapping[str, EntryStuck]:
+        stuck = await super().publish(requests, first, by_turns=by_turns)
         self.published += [id for id in requests if id not in stuck]  # noqa: A001
         return stuck
 

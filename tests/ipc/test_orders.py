@@ -58,8 +58,10 @@ def test_a_requeue_without_end_is_three_attempts_each_time() -> None:
 class AnsweringBase(PaperBase):
     """Where each request is answered as soon as it is published: no server has to be woken for days."""
 
-    async def publish(self, requests: Mapping[str, bytes], first: Collection[str] = ()) -> Mapping[str, EntryStuck]:
-        stuck = await super().publish(requests, first)
+    async def publish(
+        self, requests: Mapping[str, bytes], first: Collection[str] = (), *, by_turns: bool = False
+    ) -> Mapping[str, EntryStuck]:
+        stuck = await super().publish(requests, first, by_turns=by_turns)
         for id in requests:  # noqa: A001
             self.foreign_put(Tray.RESPONSES, id, write_response(id, DONE))
         return stuck

@@ -18,7 +18,9 @@ class SmallDisk:
         self.trips = 0
         self.largest = 1 << 20
 
-    async def publish(self, requests: Mapping[str, bytes], first: Collection[str] = ()) -> Mapping[str, EntryStuck]:
+    async def publish(
+        self, requests: Mapping[str, bytes], first: Collection[str] = (), *, by_turns: bool = False
+    ) -> Mapping[str, EntryStuck]:
         await trio.lowlevel.checkpoint()
         self.trips += 1
         if len(requests) > self.room or max(map(len, requests.values())) > self.largest:

@@ -11,6 +11,7 @@ from actors.ipc.given import Tray
 from actors.ipc.handlers import CommandContext, KnownCommand
 from actors.ipc.server_journal import FirstStart, ServerJournal
 from actors.ipc.server_steps import Row
+from actors.ipc.steps import Identity
 from actors.kernel import KernelError
 from actors.store import StoreError
 from tests.ipc.paper import PaperBase
@@ -27,9 +28,9 @@ class SlowBase(PaperBase):
     def __post_init__(self) -> None:
         super().__init__()
 
-    async def answer(self, id: str, data: bytes) -> None:  # noqa: A002
+    async def answer(self, id: str, data: bytes) -> Identity:  # noqa: A002
         await trio.sleep(self.seconds)
-        await super().answer(id, data)
+        return await super().answer(id, data)
 
 
 def handler(seconds: float, answer: object = "done") -> KnownCommand:

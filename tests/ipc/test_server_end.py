@@ -15,6 +15,7 @@ from actors.ipc.handlers import CommandContext, Handlers, KnownCommand
 from actors.ipc.hands import COMMANDS, Hands
 from actors.ipc.messages import CLIENT_END, LEDGER, TakeUp
 from actors.ipc.server_steps import POISON
+from actors.ipc.steps import Identity
 from actors.kernel import KernelError, Why
 from actors.kernel.testing import Puppet, staged
 from codec.ipc import Dialect, Failure, Outcome, Success, write_response
@@ -529,12 +530,12 @@ class Stumbling(PaperBase):
         self.tried: list[float] = []
         self.mended = False
 
-    async def answer(self, id: str, data: bytes) -> None:  # noqa: A002
+    async def answer(self, id: str, data: bytes) -> Identity:  # noqa: A002
         self.tried.append(trio.current_time())
         await trio.lowlevel.checkpoint()
         if not self.mended:
             raise EntryStuck("it cannot be written")
-        await super().answer(id, data)
+        return await super().answer(id, data)
 
 
 async def test_what_goes_wrong_with_a_request_is_tried_again_more_and_more_seldom(autojump_clock: MockClock) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from trio.testing import MockClock
 
-from actors.ipc.server_journal import LARGE_ANSWER, LONGEST_KEPT, ServerJournal, in_short
+from actors.ipc.server_journal import LARGE_ANSWER, LONGEST_KEPT, ServerJournal
 from actors.ipc.server_steps import Phase, Row
 from actors.kernel import ChildSpec
 from actors.kernel.testing import run_in_virtual_time, staged
@@ -24,8 +24,16 @@ OUTCOMES = st.builds(Success, JSON) | st.builds(Failure, TEXTS, st.booleans())
 ROWS = (
     st.builds(Row, st.just("r"), st.binary(max_size=32), st.just(Phase.ASKED), st.integers(1, 3))
     | st.builds(Row, st.just("r"), st.binary(max_size=32), st.just(Phase.DECIDED), st.integers(0, 3), OUTCOMES)
-    | st.builds(Row, st.just("r"), st.binary(max_size=32), st.just(Phase.ANSWERED), st.integers(0, 3), OUTCOMES)
+    | st.builds(Row, st.just("r"), st.binary(max_size=32), st.just(Phase.ANSWERED), st.integers(0, 3), OUTCOMES, st.booleans())
 )
+
+
+def in_short(row: Row) -> Row:
+    if row.phase is not Phase.ANSWERED:
+        return row
+    if isinstance(row.outcome, Failure):
+        return replace(row, outcome=replace(row.outcome, message=row.outcome.message[:LONGEST_KEPT]))
+    return replace(row, outcome=Success())
 
 
 @asynccontextmanager

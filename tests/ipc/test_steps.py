@@ -398,7 +398,9 @@ def test_another_request_under_the_same_id_is_run_and_the_old_answer_set_aside()
 def test_an_answer_that_was_there_before_us_is_an_answer() -> None:
     there = Answer(Identity(1, 1), Success("theirs"))
     step = server.next_step("r", None, server.View(server.Wanted(ASKED), there))
-    assert step == server.Journal(server.Row("r", ASKED, Phase.ANSWERED, outcome=Success("theirs")))
+    assert step == server.Journal(server.Row("r", ASKED, Phase.ANSWERED, outcome=Success("theirs"), found=True))
+    begun = server.next_step("r", server.Row("r", ASKED, starts=1), server.View(server.Wanted(ASKED), there))
+    assert begun == server.Journal(server.Row("r", ASKED, Phase.ANSWERED, 1, Success("theirs")))
 
 
 def test_a_request_that_cannot_be_read_is_answered_with_the_reason_and_not_tried_again() -> None:

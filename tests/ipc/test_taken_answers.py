@@ -14,11 +14,12 @@ from trio.testing import MockClock
 
 from actors.ipc import vouching
 from actors.ipc.client_steps import State
+from actors.ipc.dossier import Dossier, opened
 from actors.ipc.errand import GONE_SECONDS
 from actors.ipc.given import Asked, BothFiles, EntryStuck, Tray
 from actors.ipc.handlers import CommandContext, KnownCommand
 from actors.ipc.messages import Vouched
-from actors.ipc.steps import Torn
+from actors.ipc.steps import Answer, Identity, Torn
 from actors.ipc.vouching import Vouching
 from codec.ipc import Dialect, Request, Success, read_request
 from tests.ipc.both_kit import BothEnds, both_ends
@@ -143,9 +144,11 @@ class HastyScript(PaperBase):
         self.looked.set()
         return found
 
-    async def publish(self, requests: Mapping[str, bytes], first: Collection[str] = ()) -> Mapping[str, EntryStuck]:
+    async def publish(
+        self, requests: Mapping[str, bytes], first: Collection[str] = (), *, by_turns: bool = False
+    ) -> Mapping[str, EntryStuck]:
         self.published += requests
-        return await super().publish(requests, first)
+        return await super().publish(requests, first, by_turns=by_turns)
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.1, 0.2, 1.0])
@@ -190,9 +193,14 @@ def test_so_it_is_if_it_was_seen_after_a_crash_alone(dialect: Dialect) -> None:
 # -- what is kept
 
 
-def told(id: str, command: str = "ping", size: int = 1) -> Vouched:  # noqa: A002
+def told(id: str, command: str = "ping", size: int = 1, written: Identity = Identity(1, 1)) -> Vouched:  # noqa: A002, B008
     data = asked(id, command)
-    return Vouched(Asked(read_request(data, id), data), Success(id), 0.0, size)
+    return Vouched(Asked(read_request(data, id), data), Answer(written, Success(id)), 0.0, size)
+
+
+def dossier(id: str, command: str = "ping") -> Dossier:  # noqa: A002
+    data = asked(id, command)
+    return opened(read_request(data, id), data, 0.0, "dropped")
 
 
 def is_told(known: Vouching, id: str, command: str = "ping") -> bool:  # noqa: A002
@@ -208,7 +216,7 @@ def test_a_bounded_number_is_kept_and_those_that_are_over_are_not(monkeypatch: p
         assert known.keep(told(f"r{number}"), is_open=False)
     assert [number for number in range(5) if is_told(known, f"r{number}")] == [2, 3, 4]
     for number in range(2, 5):
-        known.over(f"r{number}", told(f"r{number}").asked.request.fingerprint)
+        known.over(dossier(f"r{number}"))
     assert not any(is_told(known, f"r{number}") for number in range(5))
     assert [number for number in range(2, 5) if known.keep(told(f"r{number}"), is_open=False)] == [2]
     assert known.keep(told("r4"), is_open=True)  # requeued
@@ -219,7 +227,7 @@ def test_of_those_that_are_over_the_last_ones_are_known(monkeypatch: pytest.Monk
     monkeypatch.setattr(vouching, "MOST_OVER", 2)
     known = Vouching()
     for id in ("a", "b", "a", "c"):  # noqa: A001 - as in the contract
-        known.over(id, told(id).asked.request.fingerprint)
+        known.over(dossier(id))
     assert [known.keep(told(id), is_open=False) for id in "abc"] == [False, True, False]  # noqa: A001
 
 
@@ -242,6 +250,7 @@ def test_nothing_is_told_of_another_request_nor_beside_what_stands_there() -> No
     there = BothFiles(None, Torn())
     assert known.completed("r", there) is there
     nothing = BothFiles(None, None)
-    assert known.completed("r", nothing, b"of another") is nothing
+    assert known.completed("r", nothing, dossier("r", "another")) is nothing
+    assert known.completed("r", nothing, dossier("r")).response is not None
     torn = BothFiles(Torn(), None)
     assert known.completed("r", torn) is torn

@@ -160,6 +160,33 @@ async def test_another_request_of_the_same_id_is_run_whenever_it_comes_after_the
                 assert (Tray.REQUESTS, id) not in base.files
 
 
+@pytest.mark.parametrize("turns", range(0, 300, 5))
+@pytest.mark.parametrize("places", [1, 2])
+async def test_neither_end_holds_a_place_that_the_other_one_waits_for(
+    autojump_clock: MockClock, places: int, turns: int
+) -> None:
+    """The older requests wait for an errand, while our server end has answers to the next ones of their ids."""
+    base, ids = PaperBase(), [f"r{number}" for number in range(8)]
+    with state_directory() as directory:
+        terms = {"in_flight": places, "concurrency": places}
+        async with both_ends(base, directory, KNOWN, dialect=Dialect.HEAD, **terms) as ends:
+            await trio.sleep(10.0)
+            ends.desk.put("long", "slow", {"seconds": 1.0})
+            for id in ids:  # noqa: A001 - as in the contract
+                ends.desk.put(id)
+            for _ in range(turns):
+                await trio.lowlevel.checkpoint()
+            for id in ids:  # noqa: A001
+                while (Tray.REQUESTS, id) in base.files:
+                    await base.change()
+                ends.desk.put(id, "slow", {"seconds": 0.5})
+            await trio.sleep(SETTLED_SECONDS)
+            for id in ids:  # noqa: A001
+                dossier = await ends.over(id)
+                assert (dossier.command, dossier.begun, dossier.tried[-1].outcome) == ("slow", 1, Success("slow")), id
+                assert (Tray.REQUESTS, id) not in base.files
+
+
 async def test_a_request_of_which_the_rest_comes_too_late_is_said_to_be_torn(autojump_clock: MockClock) -> None:
     base = PaperBase()
     with state_directory() as directory:

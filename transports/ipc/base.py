@@ -315,17 +315,20 @@ class FolderBase:
 
     # -- writing
 
-    async def publish(self, requests: Mapping[str, bytes], first: Collection[str] = ()) -> Mapping[str, EntryStuck]:
+    async def publish(
+        self, requests: Mapping[str, bytes], first: Collection[str] = (), *, by_turns: bool = False
+    ) -> Mapping[str, EntryStuck]:
         stuck: dict[str, EntryStuck] = {}
         for some in _groups(requests):
             try:
-                stuck |= await self._write(writing.publishing(some, some.keys() & first))
+                stuck |= await self._write(writing.publishing(some, some.keys() & first, by_turns=by_turns))
             except EntryStuck as each:
                 stuck |= {id: EntryStuck(str(each)) for id in some}  # noqa: A001 - as in the contract
         return stuck
 
-    async def answer(self, id: str, data: bytes) -> None:  # noqa: A002
-        await self._write(writing.answering(id, data))
+    async def answer(self, id: str, data: bytes) -> Identity:  # noqa: A002
+        written: Identity = await self._write(writing.answering(id, data))
+        return written
 
     async def take_away(self, id: str, identity: Identity) -> bool:  # noqa: A002
         taken: bool = await self._write(writing.taking_away(id, identity))
@@ -334,8 +337,8 @@ class FolderBase:
     async def set_aside(self, id: str, identity: Identity, why: str) -> None:  # noqa: A002
         await self._write(writing.setting_aside(id, identity, why))
 
-    async def withdraw(self, id: str) -> bool:  # noqa: A002
-        was: bool = await self._write(writing.withdrawing(id))
+    async def withdraw(self, id: str, identity: Identity | None = None) -> bool:  # noqa: A002
+        was: bool = await self._write(writing.withdrawing(id, identity))
         return was
 
     async def forget(self, copies: Mapping[str, bytes], place: Tray = Tray.SUBMITTED) -> None:

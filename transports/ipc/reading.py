@@ -14,7 +14,6 @@ Rules
 
 import errno
 import hashlib
-import math
 import os
 import re
 import stat
@@ -237,23 +236,26 @@ class RoomReader:
     ) -> BothFiles:
         """`short`: raises NotShort if either has more bytes than this, or may not stay."""
         request: Asked | Torn | Unreadable | None
-        asked_ns: float = math.inf
+        stands_as: Identity | None = None
         ways = ways or USUAL
         match self._document(base, Tray.REQUESTS, id, read_request, short, ways):
             case _Bad(plain, why):
                 request = Unreadable(hashlib.sha256(plain.data or repr(plain.identity).encode()).digest(), why)
-            case (found, data, Identity(changed_ns=asked_ns)):
+                stands_as = plain.identity
+            case (found, data, stands_as):
                 request = Asked(found, data)
             case other:
                 request = other
         match self._document(base, Tray.RESPONSES, id, read_response, short, ways):
             case _Bad(plain, why):
-                return BothFiles(request, Spoiled(plain.identity, why))
+                return BothFiles(request, Spoiled(plain.identity, why), stands_as=stands_as)
             case (answered, data, identity):
-                took = (identity.changed_ns - asked_ns) / 1e9
-                return BothFiles(request, Answer(identity, answered.outcome), data, took if took >= 0.0 else None)
+                took = None
+                if isinstance(request, Asked) and stands_as is not None and identity.changed_ns >= stands_as.changed_ns:
+                    took = (identity.changed_ns - stands_as.changed_ns) / 1e9
+                return BothFiles(request, Answer(identity, answered.outcome), data, took, stands_as)
             case nothing:
-                return BothFiles(request, nothing)
+                return BothFiles(request, nothing, stands_as=stands_as)
 
     def read(self, base: OpenedBase, tray: Tray, id: str) -> bytes | None:  # noqa: A002
         plain = self._given(base, tray, file_of(id))

@@ -53,8 +53,8 @@ SHORT = 64 << 10
 SET_ASIDE = frozenset({Tray.QUARANTINE.value, DRAFTS})
 """The rooms that are used when something may not stay, and for drafts."""
 NONE_ASKED: Mapping[str, bytes] = MappingProxyType({})
-AWAY = ".away-"
-_AWAY = re.compile(re.escape(AWAY) + r"([0-9]+)-([0-9]+)-(.+)", re.DOTALL)
+AWAY = MappingProxyType({Tray.RESPONSES: ".away-", Tray.REQUESTS: ".away-request-"})
+_AWAY = re.compile(r"\.away-(request-)?([0-9]+)-([0-9]+)-(.+)", re.DOTALL)
 
 log = structlog.get_logger("ipc")
 
@@ -148,48 +148,47 @@ class RoomWriter:
 # -- the jobs
 
 
-def publishing(requests: Mapping[str, bytes], first: Collection[str] = ()) -> WriteJob:
+def publishing(requests: Mapping[str, bytes], first: Collection[str] = (), *, by_turns: bool = False) -> WriteJob:
     """Its result are those that could not be put there, and why. If that is all of them, one reason is raised.
 
-    `first`: of these, scripts may be submitting the same requests now, or others of their ids. They take turns with us,
-    and what they have put there stays as it is, or was taken by a peer."""
+    What scripts have put there under these ids stays, if it is another request. `first`: of these, scripts may be
+    submitting the same now, and that stays as well. `by_turns`: or was taken by a peer, so they and we take turns."""
 
     def act(trip: Trip, drafts: Sequence[str]) -> dict[str, EntryStuck]:
         stuck: dict[str, OSError] = {}
         taken: dict[str, EntryStuck] = {}
-        with alone(trip.base.room(Tray.SUBMITTED)) if first else nullcontext():
+        with alone(trip.base.room(Tray.SUBMITTED)) if turns else nullcontext():
             for id, draft in zip(requests, drafts, strict=True):  # noqa: A001 - as in the contract
-                submitted = _submitted(trip, id) if id in first else None
-                if submitted is not None:
-                    discard(trip.base.drafts, [draft])
-                    if not submitted.asks_the_same(read_request(requests[id], id)):
-                        taken[id] = IdOfAnother(f"another request {id} was submitted at the same time")
-                    continue
                 try:
-                    _put(trip, Tray.REQUESTS, file_of(id), draft)
+                    if _put_unless_taken(trip, id, requests[id], draft, id in first, turns):
+                        continue
                 except OSError as error:
                     if error.errno in OF_ALL:
                         raise
-                    discard(trip.base.drafts, [draft])
                     stuck[id] = error
+                else:
+                    taken[id] = IdOfAnother(f"another request {id} was submitted at the same time")
+                discard(trip.base.drafts, [draft])
         if stuck and len(stuck) == len(requests):
             raise next(iter(stuck.values()))
         for id, why in stuck.items():  # noqa: A001
             taken[id] = EntryStuck(f"requests/{file_of(id)} cannot be written: {in_words(why)}")
         return taken
 
-    rooms = SET_ASIDE | {Tray.REQUESTS.value, *([Tray.SUBMITTED.value] if first else [])}
-    return WriteJob(list(requests.values()), act, of_one=len(requests) == 1 and not first, rooms=rooms)
+    turns = by_turns and bool(first)
+    rooms = SET_ASIDE | {Tray.REQUESTS.value, *([Tray.SUBMITTED.value] if turns else [])}
+    return WriteJob(list(requests.values()), act, of_one=len(requests) == 1 and not turns, rooms=rooms)
 
 
 def answering(id: str, data: bytes) -> WriteJob:  # noqa: A002
-    def act(trip: Trip, drafts: Sequence[str]) -> None:
+    def act(trip: Trip, drafts: Sequence[str]) -> Identity:
         base, name = trip.base, file_of(id)
+        written = identity_of(os.lstat(drafts[0], dir_fd=base.drafts))
         while True:
             try:
                 rename_new(drafts[0], name, base.drafts, base.room(Tray.RESPONSES))
                 trip.touched.add(base.room(Tray.RESPONSES))
-                return
+                return written
             except FileExistsError:
                 if not _cleared(trip, Tray.RESPONSES, name):
                     raise Occupied(id) from None
@@ -202,17 +201,7 @@ def writing(tray: Tray, id: str, data: bytes) -> WriteJob:  # noqa: A002
 
 
 def taking_away(id: str, identity: Identity) -> WriteJob:  # noqa: A002
-    """What is taken is first renamed, then looked at, and then deleted: in between, a peer may have put another one in
-    its place."""
-
-    def act(trip: Trip, _: Sequence[str]) -> bool:
-        away = _away(trip, id, identity)
-        if away is None:
-            return False
-        os.unlink(away, dir_fd=trip.base.drafts)
-        return True
-
-    return WriteJob([], act)
+    return WriteJob([], partial(_taken_away, tray=Tray.RESPONSES, id=id, identity=identity))
 
 
 def setting_aside(id: str, identity: Identity, why: str) -> WriteJob:  # noqa: A002
@@ -226,7 +215,10 @@ def setting_aside(id: str, identity: Identity, why: str) -> WriteJob:  # noqa: A
     return WriteJob([], act)
 
 
-def withdrawing(id: str) -> WriteJob:  # noqa: A002
+def withdrawing(id: str, identity: Identity | None = None) -> WriteJob:  # noqa: A002
+    """`identity`: only if it is still that one."""
+    if identity is not None:
+        return WriteJob([], partial(_taken_away, tray=Tray.REQUESTS, id=id, identity=identity))
     return WriteJob([], lambda trip, _: _deleted(trip, Tray.REQUESTS, file_of(id)))
 
 
@@ -305,9 +297,35 @@ def trying(size: int = 1) -> WriteJob:
 # -- their steps
 
 
-def _submitted(trip: Trip, id: str) -> Request | None:  # noqa: A002
+def _put_unless_taken(
+    trip: Trip,
+    id: str,  # noqa: A002
+    data: bytes,
+    draft: str,
+    is_first: bool,
+    by_turns: bool,
+) -> bool:
+    """False: a script has submitted another one of its id. Nobody takes turns with scripts where requests stay."""
+    base, name = trip.base, file_of(id)
+    takes_turns = is_first and by_turns
+    if not takes_turns:
+        with suppress(FileExistsError):
+            rename_new(draft, name, base.drafts, base.room(Tray.REQUESTS))
+            trip.touched.add(base.room(Tray.REQUESTS))
+            return True
+    submitted = _submitted(trip, id, (Tray.REQUESTS, Tray.SUBMITTED) if takes_turns else (Tray.REQUESTS,))
+    if submitted is not None and not submitted.asks_the_same(read_request(data, id)):
+        return False
+    if submitted is not None and is_first:
+        discard(base.drafts, [draft])
+    else:
+        _put(trip, Tray.REQUESTS, name, draft)
+    return True
+
+
+def _submitted(trip: Trip, id: str, trays: Sequence[Tray]) -> Request | None:  # noqa: A002
     """By a script: what stands there, or else its copy, which stays when a peer has taken the request."""
-    for tray in (Tray.REQUESTS, Tray.SUBMITTED):
+    for tray in trays:
         room = trip.base.room(tray)
         with suppress(OSError, BadRequest):
             submitted = read_request(_content(room, file_of(id), LARGEST), id)
@@ -370,13 +388,23 @@ def _identity(room: int, name: str) -> Identity | None:
     return identity_of(status) if stat.S_ISREG(status.st_mode) else None
 
 
-def _away(trip: Trip, id: str, identity: Identity) -> str | None:  # noqa: A002
-    """The name of that response among the drafts, to which it has been moved. None: it is not there."""
+def _taken_away(trip: Trip, _: Sequence[str], *, tray: Tray, id: str, identity: Identity) -> bool:  # noqa: A002
+    """What is taken is first renamed, then looked at, and then deleted: in between, a peer may have put another one in
+    its place."""
+    away = _away(trip, tray, id, identity)
+    if away is None:
+        return False
+    os.unlink(away, dir_fd=trip.base.drafts)
+    return True
+
+
+def _away(trip: Trip, tray: Tray, id: str, identity: Identity) -> str | None:  # noqa: A002
+    """The name of that file among the drafts, to which it has been moved. None: it is not there."""
     base, name = trip.base, file_of(id)
-    room = base.room(Tray.RESPONSES)
+    room = base.room(tray)
     if _identity(room, name) != identity:
         return None
-    away = f"{AWAY}{identity.number}-{identity.changed_ns}-{id}"
+    away = f"{AWAY[tray]}{identity.number}-{identity.changed_ns}-{id}"
     try:
         os.rename(name, away, src_dir_fd=room, dst_dir_fd=base.drafts)
     except FileNotFoundError:
@@ -384,36 +412,37 @@ def _away(trip: Trip, id: str, identity: Identity) -> str | None:  # noqa: A002
     trip.touched.add(room)
     if _identity(base.drafts, away) == identity:
         return away
-    _give_back(base, away, name)
+    _give_back(base, tray, away, name)
     return None
 
 
-def _give_back(base: OpenedBase, away: str, name: str) -> None:
-    room = base.room(Tray.RESPONSES)
+def _give_back(base: OpenedBase, tray: Tray, away: str, name: str) -> None:
     try:
-        rename_new(away, name, base.drafts, room)
-    except FileExistsError:  # a newer one has come
-        base.quarantine.take_in(base.drafts, Tray.RESPONSES.value, away, "a newer response has come in its place")
+        rename_new(away, name, base.drafts, base.room(tray))
+    except FileExistsError:
+        why = f"a newer {tray.value.removesuffix('s')} has come in its place"
+        base.quarantine.take_in(base.drafts, tray.value, away, why)
 
 
 def give_back_what_is_away(base: OpenedBase) -> None:
     """What was being taken away when we were killed stands where it stood: that step is taken again."""
     for name in os.listdir(base.drafts):
-        if (match := _AWAY.fullmatch(name)) is not None and is_id(match[3]):  # else it is none of ours
+        if (match := _AWAY.fullmatch(name)) is not None and is_id(match[4]):  # else it is none of ours
+            tray = Tray.REQUESTS if match[1] else Tray.RESPONSES
             try:
-                _give_back_one(base, name, file_of(match[3]), Identity(int(match[1]), int(match[2])))
+                _give_back_one(base, tray, name, file_of(match[4]), Identity(int(match[2]), int(match[3])))
             except OSError as error:
                 if error.errno in ALL_ALIKE:
                     raise
                 log.warning("cannot be given back", entry=ascii(name), room=DRAFTS, error=in_words(error))
 
 
-def _give_back_one(base: OpenedBase, away: str, name: str, identity: Identity) -> None:
+def _give_back_one(base: OpenedBase, tray: Tray, away: str, name: str, identity: Identity) -> None:
     is_one = _identity(base.drafts, away) == identity
     try:
-        rename_new(away, name, base.drafts, base.room(Tray.RESPONSES))
+        rename_new(away, name, base.drafts, base.room(tray))
     except FileExistsError:
         if is_one:  # it had been read, and its successor is there
             os.unlink(away, dir_fd=base.drafts)
         else:
-            _give_back(base, away, name)
+            _give_back(base, tray, away, name)

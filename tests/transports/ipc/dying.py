@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from codec.ipc.folder import Tray
+from codec.ipc.folder import Identity, Tray
 from tests.transports.ipc.places import answered, asked, identity, refused
 from transports.folder import drafts
 from transports.ipc import writing
@@ -30,11 +30,17 @@ def _taking(job: Callable[[Any], WriteJob]) -> Callable[[Path], WriteJob]:
     return make
 
 
+def _withdrawing(path: Path) -> WriteJob:
+    request = path / "requests" / "a.json"
+    return writing.withdrawing("a", identity(request) if request.exists() else Identity(0, 0))
+
+
 CHANGES: dict[str, Callable[[Path], WriteJob]] = {
     "open": lambda path: writing.withdrawing("nobody"),
     "publish": lambda path: writing.publishing(NEW),
     "answer": lambda path: writing.answering("b", answered("b", "new")),
     "take_away": _taking(lambda identity: writing.taking_away("a", identity)),
+    "withdraw": _withdrawing,
     "set_aside": _taking(lambda identity: writing.setting_aside("a", identity, "why")),
     "write": lambda path: writing.writing(Tray.FAILED, "a", refused("a", "new")),
     "archive": lambda path: writing.archiving(["a", "b", "c"], DAY, None, KNOWN),

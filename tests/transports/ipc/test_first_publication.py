@@ -65,11 +65,13 @@ STANDS: dict[str, tuple[Callable[[Path], object], bool]] = {
 """And whether ours is put there."""
 
 
+@pytest.mark.parametrize("by_turns", [True, False])
 @pytest.mark.parametrize("is_first", [True, False])
 @pytest.mark.parametrize("stands", STANDS)
-def test_what_somebody_else_has_submitted_stays_if_it_is_the_first_attempt(
-    tmp_path: Path, stands: str, is_first: bool
+def test_what_a_script_has_submitted_stays_if_it_is_another_request_or_ours_is_a_first_attempt(
+    tmp_path: Path, stands: str, is_first: bool, by_turns: bool
 ) -> None:
+    """Copies count only where a peer removes what it answers."""
     put_there, is_put = STANDS[stands]
     path = tmp_path / "base"
     writer = RoomWriter(Site(path), sync=False)
@@ -78,11 +80,12 @@ def test_what_somebody_else_has_submitted_stays_if_it_is_the_first_attempt(
     request = path / "requests" / "a.json"
     before = identity(request) if request.is_file() and not request.is_symlink() else None
     first = ["a"] if is_first else []
-    (refused,) = writer.run([writing.publishing({"a": OURS, "b": asked("b")}, first)])
-    is_anothers = is_first and "another" in stands
+    (refused,) = writer.run([writing.publishing({"a": OURS, "b": asked("b")}, first, by_turns=by_turns)])
+    is_put = is_put or (before is None and not by_turns)
+    is_anothers = "another" in stands and not is_put and (is_first or stands == "another")
     assert [*map(type, refused.values())] == [IdOfAnother] * is_anothers
     assert (path / "requests" / "b.json").read_bytes() == asked("b")
-    if is_put or not is_first:
+    if is_put or not (is_first or is_anothers):
         assert request.read_bytes() == OURS
         assert identity(request) != before
     elif before is None:
@@ -98,7 +101,7 @@ def test_only_those_that_are_first_make_way(tmp_path: Path) -> None:
     writer.run([])
     for each in ("a", "b"):
         put(path, Tray.SUBMITTED, each, asked(each))
-    assert writer.run([writing.publishing({"a": asked("a"), "b": asked("b")}, ["b"])]) == [{}]
+    assert writer.run([writing.publishing({"a": asked("a"), "b": asked("b")}, ["b"], by_turns=True)]) == [{}]
     assert os.listdir(path / "requests") == ["a.json"]
 
 
@@ -112,7 +115,7 @@ def test_a_first_attempt_takes_turns_with_a_script_that_submits(
     writer.run([])
 
     def serve() -> None:
-        assert writer.run([writing.publishing({"a": OURS}, ["a"])]) == [{}]
+        assert writer.run([writing.publishing({"a": OURS}, ["a"], by_turns=True)]) == [{}]
         editor.look()
 
     thread = threading.Thread(target=serve)
@@ -140,7 +143,7 @@ def test_many_first_attempts_beside_two_scripts(tmp_path: Path) -> None:
     def serve() -> None:
         begin.wait(PATIENCE)
         for each in IDS:
-            assert writer.run([writing.publishing({each: request_of(each)}, [each])]) == [{}]
+            assert writer.run([writing.publishing({each: request_of(each)}, [each], by_turns=True)]) == [{}]
 
     def submit() -> None:
         desk = DeskFolder(path)

@@ -39,7 +39,7 @@ def foreign_put(path: Path, tray: Tray, id: str, data: bytes) -> None:  # noqa: 
 steps = st.one_of(
     st.tuples(st.just("publish"), st.sets(st.sampled_from(IDS)), st.integers(0, 1)),
     st.tuples(st.just("answer"), st.sampled_from(IDS), st.integers(2, 10)),
-    st.tuples(st.sampled_from(["take_away", "set_aside"]), st.sampled_from(IDS), st.booleans()),
+    st.tuples(st.sampled_from(["take_away", "set_aside", "withdraw_one"]), st.sampled_from(IDS), st.booleans()),
     st.tuples(st.sampled_from(["withdraw", "reopen"]), st.sampled_from(IDS), st.none()),
     st.tuples(st.just("write"), st.sampled_from(IDS), st.sampled_from([Tray.FAILED, Tray.EVALUATIONS])),
     st.tuples(st.just("archive"), st.sets(st.sampled_from(IDS)), st.sampled_from([None, Tray.FAILED, Tray.RESPONSES])),
@@ -64,9 +64,10 @@ class Both:
         for base in (self.paper, self.folder):
             given = args
             if identified is not None:
-                there = (await base.look(args[0])).response
-                known = isinstance(there, Answer | Spoiled) and identified
-                given = (args[0], there.identity if known else NOBODY, *args[1:])  # type: ignore[union-attr]
+                both = await base.look(args[0])
+                there = both.response.identity if isinstance(both.response, Answer | Spoiled) else None
+                there = both.stands_as if call == "withdraw" else there
+                given = (args[0], there if identified and there is not None else NOBODY, *args[1:])
             try:
                 told.append(bare(await getattr(base, call)(*given)))
             except Occupied:
@@ -83,6 +84,8 @@ class Both:
                 await self.ask("take_away", which, identified=how)
             case "set_aside":
                 await self.ask("set_aside", which, "why", identified=how)
+            case "withdraw_one":
+                await self.ask("withdraw", which, identified=how)
             case "withdraw" | "reopen":
                 await self.ask(what, which)
             case "write":
@@ -112,6 +115,12 @@ class Both:
 
 def bare(told: object) -> object:
     """Without identities, times, and fingerprints of what cannot be read."""
+    if isinstance(told, dict):
+        return {id: repr(why) for id, why in told.items()}  # noqa: A001
+    if isinstance(told, Identity):
+        return NOBODY
+    if isinstance(told, BothFiles):
+        told = replace(told, stands_as=None if told.stands_as is None else NOBODY)
     if isinstance(told, BothFiles) and isinstance(told.request, Unreadable):
         told = replace(told, request=replace(told.request, fingerprint=b""))
     if isinstance(told, BothFiles) and isinstance(told.response, Answer | Spoiled):

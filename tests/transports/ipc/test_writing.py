@@ -5,8 +5,10 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -138,6 +140,7 @@ AFTER: dict[str, Callable[[Path], None]] = {
     "answer": _each_is_old_or({(Tray.RESPONSES, "b"): answered("b", "new")}),
     "write": _each_is_old_or({(Tray.FAILED, "a"): refused("a", "new")}),
     "take_away": _all_or_without((Tray.RESPONSES, "a")),
+    "withdraw": _all_or_without((Tray.REQUESTS, "a")),
     "reopen": _all_or_without((Tray.FAILED, "a")),
     "set_aside": _here_or_in_quarantine,
     "archive": _wholly_here_or_there,
@@ -163,6 +166,40 @@ def test_a_change_that_is_killed_at_any_step_has_happened_or_not(tmp_path: Path,
         if not died:
             break
     assert step > 2
+
+
+@pytest.mark.parametrize("tray", [Tray.REQUESTS, Tray.RESPONSES])
+def test_what_a_peer_puts_there_while_its_predecessor_is_deleted_stays_whenever_it_comes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tray: Tray
+) -> None:
+    path = tmp_path / "base"
+    writer = RoomWriter(Site(path, writing.give_back_what_is_away), sync=False)
+    writer.run([])
+    file, calls = path / tray.value / "a.json", 0
+    for step in count(1):
+        put(path, tray, "a", OLD[tray, "a"])
+        was, calls = identity(file), 0
+
+        def counted(call: Callable[..., Any], *args: Any, at: int = step, **options: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            if calls == at:
+                (path / "newer").write_bytes(b"newer")
+                os.replace(path / "newer", file)
+            return call(*args, **options)
+
+        with monkeypatch.context() as patched:
+            for name in ("stat", "rename", "unlink"):
+                patched.setattr(os, name, partial(counted, getattr(os, name)))
+            taking = writing.taking_away if tray is Tray.RESPONSES else writing.withdrawing
+            (is_gone,) = writer.run([taking("a", was)])
+        if calls < step:
+            break
+        assert file.read_bytes() == b"newer"
+        assert os.listdir(path / "tmp") == []
+        file.unlink()
+    assert (is_gone, file.exists()) == (True, False)
+    assert step > 3
 
 
 def test_a_request_that_stands_nowhere_is_archived_beside_its_answer(tmp_path: Path) -> None:
