@@ -21,10 +21,11 @@ from tests.ipc.test_documents import JSON
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
 OUTCOMES = st.builds(Success, JSON) | st.builds(Failure, TEXTS, st.booleans())
+_row = partial(st.builds, Row, st.just("r"), st.binary(max_size=32))
 ROWS = (
-    st.builds(Row, st.just("r"), st.binary(max_size=32), st.just(Phase.ASKED), st.integers(1, 3))
-    | st.builds(Row, st.just("r"), st.binary(max_size=32), st.just(Phase.DECIDED), st.integers(0, 3), OUTCOMES)
-    | st.builds(Row, st.just("r"), st.binary(max_size=32), st.just(Phase.ANSWERED), st.integers(0, 3), OUTCOMES, st.booleans())
+    _row(st.just(Phase.ASKED), st.integers(1, 3))
+    | _row(st.just(Phase.DECIDED), st.integers(0, 3), OUTCOMES)
+    | _row(st.just(Phase.ANSWERED), st.integers(0, 3), OUTCOMES, st.booleans())
 )
 
 
