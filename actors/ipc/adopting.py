@@ -45,7 +45,7 @@ from actors.ipc.again import AGAIN_SECONDS, WantedWork
 from actors.ipc.books import Books, reopened
 from actors.ipc.client_steps import Journal, Row, State, View, next_step
 from actors.ipc.copies import Copies, Copy, fingerprint_of, taken_answer
-from actors.ipc.dossier import Dossier, begun, is_of, noted, stepped
+from actors.ipc.dossier import Dossier, begun, is_of, labelled, noted, stepped
 from actors.ipc.errand import TORN_SECONDS, ErrandMeans
 from actors.ipc.fairness import FairQueue
 from actors.ipc.given import TROUBLE, Asked, BothFiles, Tray
@@ -369,7 +369,8 @@ class Adopting:
         took = files.took
         if took is not None:
             dossier = replace(dossier, created=dossier.created - took, changed=dossier.changed - took)
-        over = stepped(dossier, step.row, self._means.wall(), took, self._means.uptime())
+        now = self._means.wall()
+        over = labelled(stepped(dossier, step.row, now, took, self._means.uptime()), answer, now)
         return replace(over, answered=answer.identity) if over.is_over else over
 
     def _ended(self, dossier: Dossier, files: BothFiles) -> Dossier:
@@ -378,7 +379,7 @@ class Adopting:
         assert isinstance(answer, Answer)
         assert isinstance(answer.outcome, Failure)
         row = Row(dossier.id, State.GAVE_UP, 1, (answer.outcome,), answer.identity)
-        over = stepped(dossier, row, now, files.took, self._means.uptime())
+        over = labelled(stepped(dossier, row, now, files.took, self._means.uptime()), answer, now)
         sentence = "it had been given up before this server knew of it; a requeue gives it three fresh attempts."
         return replace(noted(over, f"{moment_of(now)}: {sentence}"), answered=answer.identity)
 

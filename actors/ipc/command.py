@@ -304,8 +304,8 @@ class RunningCommand(Actor[StirCommand]):
                 tries = max(self._row.starts if self._row else 0, 1)
                 at = datetime.fromtimestamp(self._means.wall(), UTC).isoformat()
                 self._is_ours = isinstance(outcome, Success) and self._means.terms.dialect is Dialect.SPEC
-                data = write_response(self._id, outcome, self._dialects, attempt=tries, at=at)
-                answer = Answer(await self._answer(data), outcome)
+                data = write_response(self._id, outcome, self._dialects, attempt=tries, begun=tries, at=at)
+                answer = Answer(await self._answer(data), outcome, tries)
                 self._vouch(files, answer, len(data))
                 self._files = replace(files, response=answer)  # if somebody takes it away, there is news of that
             case SetAside(identity, why):

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.ipc.client_steps import OVERDUE, Row, State
-from actors.ipc.steps import Identity
+from actors.ipc.steps import Answer, Identity
 from actors.ipc.telling_time import moment_of
 from actors.ipc.uptime import Uptime, passed
 from codec.ipc import BadRequest, Failure, Outcome, Request, Success, read_request
@@ -221,6 +221,15 @@ def _ended(dossier: Dossier, outcome: Outcome, now: float, seconds: float | None
 def noted(dossier: Dossier, *sentences: str) -> Dossier:
     notes = (*dossier.notes, *(sentence[:MOST_NOTE] for sentence in sentences))
     return replace(dossier, notes=notes[-MOST_NOTES:])
+
+
+def labelled(dossier: Dossier, answer: Answer, now: float) -> Dossier:
+    """After this answer: at-least-once, if that is so."""
+    if answer.begun == 1:
+        return dossier
+    times = "twice" if answer.begun == 2 else f"{answer.begun} times"
+    sentence = f"attempt {dossier.begun} was begun {times}, for the server had ended meanwhile"
+    return noted(dossier, f"{moment_of(now)}: {sentence}; what it does may have been done as often.")
 
 
 def another_round(dossier: Dossier, now: float) -> Dossier:

@@ -37,7 +37,7 @@ from actors.ipc.client_steps import (
     next_step,
 )
 from actors.ipc.copies import taken_answer
-from actors.ipc.dossier import Dossier, begun, is_of, is_overwritten, made_way, noted, stepped
+from actors.ipc.dossier import Dossier, begun, is_of, is_overwritten, labelled, made_way, noted, stepped
 from actors.ipc.fairness import WALL_SECONDS
 from actors.ipc.given import TOO_LATE, TROUBLE, Asked, Base, BothFiles, IdOfAnother, Tray
 from actors.ipc.journal import ClientJournal
@@ -55,7 +55,8 @@ TORN_SECONDS = 1.05
 """A torn document is looked at again when it must be whole or spoiled."""
 GONE_SECONDS = 0.25
 """A request that has stood and has gone is published anew only if nothing else is heard of it for so long: a script may
-have taken it away with its response, and our server end may be about to say so."""
+have taken it away with its response, and our server end may be about to say so. So it may whose answer it is that lies
+beside another request."""
 AGAIN_SECONDS = 1.0
 RESTED_SECONDS = 30.0
 """A HEAD peer removes a request within milliseconds of its answer. One that has not by then has died."""
@@ -127,6 +128,8 @@ class Errand(Actor[NewsOfIt]):
         self._rest_until: float | None = None
         self._gone_since: float | None = None
         """When its request was first seen to have gone while it was under way."""
+        self._untold: tuple[Identity, float] | None = None
+        """The answer that was seen beside another request, and when that was first. Either's it may be."""
         self._answered: tuple[Identity, float] | None = None
         """The answer that was seen beside its request, and when that was first, by the running clock."""
         self._mentioned = False
@@ -183,6 +186,8 @@ class Errand(Actor[NewsOfIt]):
                 await self._make_way()
                 return 0.0
             self._mention_another_content(files)
+            if (seconds := self._until_it_is_told(files)) > 0.0:
+                return seconds
             row = self._dossier.row
             step = self._step(row, files, overdue=overdue)
             if isinstance(step, Wait):
@@ -314,13 +319,16 @@ class Errand(Actor[NewsOfIt]):
         now = means.wall()
         after = stepped(before, row, now, self._attempt_seconds(), means.uptime())
         if row.state is State.SUCCESS:
-            is_ours = not is_overwritten(before, files) or not files.took  # what is newer may be the other one's
+            is_ours = not (is_overwritten(before, files) and _may_be_the_next_ones(files))
             if isinstance(files.response, Answer) and is_ours:
                 after = replace(after, answered=files.response.identity)
             if before.row.failures or before.earlier:  # its peer, or we, have copied an answer there
                 await means.base.archive([before.id], day_of(now), Tray.FAILED)
         if before.state is State.RETRYING and row.state is not State.POLLING:
             after = noted(after, f"{moment_of(now)}: an answer came after the time of attempt {before.begun} was over.")
+        is_failed = row.failures != before.row.failures
+        if isinstance(files.response, Answer) and (is_failed or row.state is State.SUCCESS):
+            after = labelled(after, files.response, now)
         if row == _overtaken(before.row):
             after = noted(after, f"{moment_of(now)}: it is not tried again, for {OVERTAKEN}")
         if row.state is State.POLLING and row.attempt > 1:
@@ -331,7 +339,7 @@ class Errand(Actor[NewsOfIt]):
             means.headway.answered(self._since, means.clock.read())
         self._since = self._rest_until = None
         means.noting.changed(self._dossier)
-        if row.failures != before.row.failures:
+        if is_failed:
             means.vouching.forget(before)  # an error counts once
         if row.state is State.SUCCESS:
             means.noting.succeeded(self._dossier)
@@ -410,6 +418,17 @@ class Errand(Actor[NewsOfIt]):
             self._gone_since = now
         return self._gone_since + GONE_SECONDS - now
 
+    def _until_it_is_told(self, files: BothFiles) -> float:
+        """How long it still waits to be told whose answer lies there. A foreign peer tells nothing."""
+        answer, now = files.response, self.stage.now()
+        if not isinstance(answer, Answer) or not is_overwritten(self._dossier, files):
+            return 0.0
+        if answer.identity == TAKEN or self._means.vouching.knows(self._dossier.id, answer):
+            return 0.0
+        if self._untold is None or self._untold[0] != answer.identity:
+            self._untold = answer.identity, now
+        return self._untold[1] + GONE_SECONDS - now
+
     @property
     def _has_stood(self) -> bool:
         """Whether the request has been there for its present attempt, as far as is known."""
@@ -457,7 +476,8 @@ class Errand(Actor[NewsOfIt]):
     def _has_gone(self, files: BothFiles) -> bool:
         """A HEAD peer has answered it and removed it, and the next request of its id stands there."""
         is_head = self._means.terms.dialect is Dialect.HEAD
-        return is_head and isinstance(files.response, Answer) and is_overwritten(self._dossier, files)
+        is_there = is_head and isinstance(files.response, Answer)
+        return is_there and is_overwritten(self._dossier, files) and not _may_be_the_next_ones(files)
 
     def _mention_another_content(self, files: BothFiles) -> None:
         """Somebody has written another request over ours while it was under way."""
@@ -469,6 +489,12 @@ class Errand(Actor[NewsOfIt]):
         self._mentioned = True
         sentence = "its file was overwritten with other content while it was under way; that is another request."
         self._dossier = noted(self._dossier, f"{moment_of(self._means.wall())}: {sentence}")
+
+
+def _may_be_the_next_ones(files: BothFiles) -> bool:
+    """The answer is newer than the request that stands there, and nobody has told whose it is."""
+    answer = files.response
+    return isinstance(answer, Answer) and answer.identity != TAKEN and bool(files.took)
 
 
 def _overtaken(row: Row) -> Row:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from actors.ipc.books import reopened
 from actors.ipc.client_steps import Row, State
-from actors.ipc.dossier import Dossier, is_of, noted, stepped
+from actors.ipc.dossier import Dossier, is_of, labelled, noted, stepped
 from actors.ipc.errand import OVERTAKEN, ErrandMeans
 from actors.ipc.given import Asked
 from actors.ipc.messages import Vouched
@@ -55,4 +55,4 @@ class Overtaken:
             row = Row(dossier.id, State.GAVE_UP, 1, (outcome,), identity)
         else:
             row = Row(dossier.id, State.SUCCESS, 1, success=outcome)
-        return replace(stepped(dossier, row, now, seconds, up), answered=identity)
+        return replace(labelled(stepped(dossier, row, now, seconds, up), vouched.answer, now), answered=identity)

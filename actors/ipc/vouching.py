@@ -78,6 +78,9 @@ class Vouching:
         """Whether what stands there was answered."""
         return any(_is_same(there, each.vouched.asked.request) for each in self._kept.get(id, ()))
 
+    def knows(self, id: str, answer: Answer) -> bool:  # noqa: A002
+        return any(each.vouched.answer.identity == answer.identity for each in self._kept.get(id, ()))
+
     def completed(self, id: str, files: BothFiles, dossier: Dossier | None = None) -> BothFiles:  # noqa: A002
         """The same, with the outcome that has stood there, and without what is another request's. `dossier`: of the
         request that is looked for."""
@@ -97,7 +100,7 @@ class Vouching:
             return files
         if mine is None or not (there is None or is_next_one or _is_same(there, mine.asked.request)):
             return files
-        return replace(files, response=Answer(TAKEN, mine.answer.outcome), took=mine.seconds)
+        return replace(files, response=replace(mine.answer, identity=TAKEN), took=mine.seconds)
 
     def asked(self, id: str) -> Asked | None:  # noqa: A002
         """The request, if something is told of it."""

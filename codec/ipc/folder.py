@@ -80,6 +80,8 @@ class Answer(Struct, frozen=True):
 
     identity: Identity
     outcome: Outcome
+    begun: int = 1
+    """How often what was asked was begun, for this answer."""
 
 
 Seen = Torn | Spoiled | Answer | None

@@ -10,6 +10,8 @@ Rules
   - A response that is in two dialects at once, as an end writes it that does not know who reads it (`BOTH`), is read in
     the first of the three that it is in.
   - A failed response without a reason fails with a sentence that says so.
+  - {"troupe": {"begun": N}} says that what was asked was begun N times, and may have been done more than once. It is
+    there only where that is so; foreign peers ignore it.
 """
 
 from collections.abc import Collection, Mapping
@@ -21,6 +23,7 @@ from msgspec import Struct
 from codec.ipc.request import Dialect, check_name, document
 
 BOTH = (Dialect.SPEC, Dialect.HEAD)
+MOST_BEGUN = 1_000
 NO_REASON = "the peer did not say why"
 
 
@@ -45,6 +48,7 @@ class Response(Struct, frozen=True, kw_only=True):
     id: str
     outcome: Outcome
     dialect: Dialect = Dialect.SPEC
+    begun: int = 1
 
 
 def read_response(data: bytes, id: str) -> Response:  # noqa: A002 - as in the contract
@@ -53,7 +57,7 @@ def read_response(data: bytes, id: str) -> Response:  # noqa: A002 - as in the c
     check_name(fields, id, BadResponse)
     for name, dialect, read in _FORMS:
         if name in fields:
-            return Response(id=id, outcome=read(fields), dialect=dialect)
+            return Response(id=id, outcome=read(fields), dialect=dialect, begun=_begun(fields))
     raise BadResponse("expected status, final_status or success, which say how it went, and there is none of them")
 
 
@@ -63,13 +67,22 @@ def write_response(
     dialects: Collection[Dialect] = (Dialect.SPEC,),
     *,
     attempt: int = 1,
+    begun: int = 1,
     at: str = "",
 ) -> bytes:
     """In all of these dialects. `at`: when, in the form of ISO 8601."""
     fields: dict[str, Any] = {"request_id": id}
+    if begun > 1:
+        fields["troupe"] = {"begun": begun}
     for dialect in dialects:
         fields |= _WORDS[dialect](outcome, attempt, at)
     return msgspec.json.encode(fields)
+
+
+def _begun(fields: Mapping[str, Any]) -> int:
+    ours = fields.get("troupe")
+    begun = ours.get("begun") if isinstance(ours, dict) else None
+    return begun if type(begun) is int and 1 < begun <= MOST_BEGUN else 1
 
 
 # -- SPEC

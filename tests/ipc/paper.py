@@ -333,7 +333,8 @@ class PaperBase:
             return None, None
         identity, data, since = there
         try:
-            return Answer(identity, read_response(data, id).outcome), data
+            answered = read_response(data, id)
+            return Answer(identity, answered.outcome, answered.begun), data
         except BadResponse as wrong:
             if trio.current_time() - since < TORN_SECONDS:
                 return Torn(), None

@@ -253,7 +253,7 @@ class RoomReader:
                 took = None
                 if isinstance(request, Asked) and stands_as is not None and identity.changed_ns >= stands_as.changed_ns:
                     took = (identity.changed_ns - stands_as.changed_ns) / 1e9
-                return BothFiles(request, Answer(identity, answered.outcome), data, took, stands_as)
+                return BothFiles(request, Answer(identity, answered.outcome, answered.begun), data, took, stands_as)
             case nothing:
                 return BothFiles(request, nothing, stands_as=stands_as)
 
