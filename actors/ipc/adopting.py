@@ -178,7 +178,7 @@ class Adopting:
         """What is open of its id is another request: not only the same, with other wishes. Or it was when the server
         end asked: the answer that lies there may be its."""
         is_open = self._books.open.get(question.id)
-        if is_open == question.fingerprint:
+        if is_open == question.fingerprint or self._means.vouching.is_over(question.id, question.fingerprint):
             return False
         if is_open is None or is_open != was_open:
             return is_open != was_open
@@ -336,6 +336,7 @@ class Adopting:
                     return None
                 del self._unsure[id]
             dossier = reopened(found.request, found.data, now, "dropped", over, up)
+            dossier = dossier if is_copied else replace(dossier, instead_of=b"")
         else:
             assert found is not None
             assert not isinstance(found, Torn)

@@ -11,7 +11,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.ipc.again import WantedWork
-from actors.ipc.dossier import Dossier, Source, noted, opened
+from actors.ipc.dossier import Dossier, Source, essence_of, noted, opened
 from actors.ipc.given import BothFiles
 from actors.ipc.telling_time import day_of, moment_of
 from actors.ipc.uptime import Uptime
@@ -44,9 +44,10 @@ def reopened(
     if before.made_way:
         sentence = "another request of this id was posted at the same time, and made way for this one."
         return noted(replace(dossier, let_go=before.blobs), f"{moment_of(now)}: {sentence}")
+    old = tuple(each for each in (before.read, before.answered) if each)
     how = f"{before.shown}, {counted(before.begun, 'attempt')}"
     return noted(
-        replace(dossier, let_go=before.blobs, old=tuple(each for each in (before.read, before.answered) if each)),
+        replace(dossier, let_go=before.blobs, old=old, instead_of=essence_of(before)),
         f"{moment_of(now)}: another request of this id had ended before ({how}); "
         f"it began anew, and the old files are in archive/{day_of(now)} or in quarantine.",
     )

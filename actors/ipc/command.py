@@ -392,6 +392,8 @@ class RunningCommand(Actor[StirCommand]):
         running anything has no place in hand: what is to end may need it."""
         if self._row is not None and self._row.found:  # it may be the other request's
             await self._forget()
+        if self._stirred:
+            return  # it may be another one by now
         wishes = files.request.request.wishes if isinstance(files.request, Asked) else Wishes()
         self._finish(later=replace(wishes, not_before=self._means.wall() + PUT_OFF_SECONDS, deadline=None))
 

@@ -68,6 +68,8 @@ class Dossier(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """It carries a reference for the evaluation."""
     stale: bool = False
     """Files of another request of this id are to be put away before it begins."""
+    instead_of: bytes = b""
+    """The essence of that one. Empty: this one was put in its place, or it could not be read."""
     old: tuple[Identity, ...] = ()
     """While it is stale: of the responses to that one."""
     blob: str = ""
@@ -153,6 +155,13 @@ def is_of(dossier: Dossier, request: Request) -> bool:
         return request.asks_the_same(read_request(dossier.content, dossier.id))
     except BadRequest:
         return False
+
+
+def essence_of(dossier: Dossier) -> bytes:
+    try:
+        return read_request(dossier.content, dossier.id).essence
+    except BadRequest:
+        return b""
 
 
 def is_overwritten(dossier: Dossier, files: BothFiles) -> bool:

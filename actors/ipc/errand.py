@@ -441,13 +441,13 @@ class Errand(Actor[NewsOfIt]):
     # -- what else is in the folder
 
     async def _put_away_what_is_old(self) -> None:
-        """If a script has put this request there, over the old one, it stays: its peer may be running it. A HEAD peer
-        may have answered it since, and removed it."""
+        """If a script has put this request there, over the old one, it stays: its peer may be running it. So does a
+        newer one. A HEAD peer may have answered it since, and removed it."""
         base, id, day = self._means.base, self._dossier.id, day_of(self._means.wall())  # noqa: A001 - as in the contract
         files = await base.look(id)
         answer, is_head = files.response, self._means.terms.dialect is Dialect.HEAD
         is_old = isinstance(answer, Answer | Spoiled) and answer.identity in self._dossier.old
-        stands = isinstance(files.request, Asked) and files.request.request.fingerprint == self._dossier.fingerprint
+        stands = isinstance(files.request, Asked) and not self._is_old(files.request)
         is_answered = is_head and files.request is None and answer is not None and not is_old
         if stands or (is_answered and self._dossier.source == "dropped"):
             for tray in (Tray.FAILED, Tray.EVALUATIONS):
@@ -457,9 +457,18 @@ class Errand(Actor[NewsOfIt]):
                 await base.set_aside(id, answer.identity, OTHER)
                 self._cleared = True
         else:
-            await base.archive([id], day)
-        (self._dossier,) = await self._means.journal.keep(replace(self._dossier, stale=False, old=()))
+            await base.archive([id], day, seen={id: files.stands_as})
+        (self._dossier,) = await self._means.journal.keep(replace(self._dossier, stale=False, old=(), instead_of=b""))
         self._means.stale.discard(id)
+
+    def _is_old(self, there: Asked) -> bool:
+        """What stands there is the request that is over."""
+        dossier = self._dossier
+        if is_of(dossier, there.request):
+            return False
+        if not dossier.instead_of:
+            return dossier.source == "submitted"
+        return there.request.essence == dossier.instead_of
 
     def _last_answer(self, files: BothFiles) -> bytes:
         """The response that told of the last failure; where there was none, one of ours."""

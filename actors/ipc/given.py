@@ -136,10 +136,16 @@ class Base(Protocol):
         """Those of them that are plain files. They cost one trip to the disk."""
 
     async def archive(
-        self, ids: Iterable[str], day: str, only: Tray | None = None, asked: Mapping[str, bytes] = ...
+        self,
+        ids: Iterable[str],
+        day: str,
+        only: Tray | None = None,
+        asked: Mapping[str, bytes] = ...,
+        seen: Mapping[str, Identity | None] = ...,
     ) -> frozenset[str]:
         """Moves all files of these requests, or only those of one tray, to archive/DAY/ID/. Returns the ids that were
-        moved. `asked`: the requests, which are written there if they stand nowhere any more. After a kill a request is
+        moved. `asked`: the requests, which are written there if they stand nowhere any more. `seen`: the files that
+        stood as requests when somebody looked; any other that stands there by now stays. After a kill a request is
         wholly there or wholly here, once the folder has been opened again."""
 
     async def reopen(self, id: str) -> bool:  # noqa: A002

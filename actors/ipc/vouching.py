@@ -49,7 +49,7 @@ class Vouching:
     def keep(self, vouched: Vouched, *, is_open: bool) -> bool:
         """Whether it may be news. `is_open`: the journal knows this request, and it is not over."""
         request = vouched.asked.request
-        if not is_open and self._over.get(request.id) == request.fingerprint:
+        if not is_open and self.is_over(request.id, request.fingerprint):
             return False
         before = [each for each in self._kept.get(request.id, ()) if each.fingerprint != request.fingerprint]
         self._put(request.id, (*before[-1:], _Kept(vouched, request.fingerprint)))
@@ -57,8 +57,12 @@ class Vouching:
             self._put(next(iter(self._kept)), ())
         return True
 
+    def is_over(self, id: str, fingerprint: bytes) -> bool:  # noqa: A002 - as in the contract
+        """Of its id, this was the last that has ended, as far as is known."""
+        return self._over.get(id) == fingerprint
+
     def over(self, dossier: Dossier) -> None:
-        id = dossier.id  # noqa: A001 - as in the contract
+        id = dossier.id  # noqa: A001
         self.forget(dossier)
         self._over.pop(id, None)
         self._over[id] = dossier.fingerprint

@@ -81,8 +81,16 @@ class Request(Struct, frozen=True, kw_only=True, dict=True):
 
     def asks_the_same(self, other: "Request") -> bool:
         """Whatever either wishes beyond the contract: who submits it, when, and how urgently."""
-        mine, theirs = ([each.command, each.params] for each in (self, other))
-        return _sorted.encode(mine) == _sorted.encode(theirs)
+        return self._asked == other._asked
+
+    @property
+    def essence(self) -> bytes:
+        """The same for all that ask the same."""
+        return hashlib.sha256(self._asked).digest()
+
+    @property
+    def _asked(self) -> bytes:
+        return _sorted.encode([self.command, self.params])
 
 
 _sorted = msgspec.json.Encoder(order="sorted")

@@ -220,16 +220,24 @@ class PaperBase:
         return there[1] if there else None
 
     async def archive(
-        self, ids: Iterable[str], day: str, only: Tray | None = None, asked: Mapping[str, bytes] = MappingProxyType({})
+        self,
+        ids: Iterable[str],
+        day: str,
+        only: Tray | None = None,
+        asked: Mapping[str, bytes] = MappingProxyType({}),
+        seen: Mapping[str, Identity | None] = MappingProxyType({}),
     ) -> frozenset[str]:
         await self._trip("archive")
         moved = set()
         for id in ids:  # noqa: A001
             if id in self.entries_stuck:
                 raise EntryStuck(STUCK)
-            if id in asked and (Tray.REQUESTS, id) not in self.files:
+            there = self.files.get((Tray.REQUESTS, id))
+            if id in asked and there is None:
                 self.requests_archived[id] = asked[id]
-            if sum(self._drop(place, id) for place in ([only] if only else ARCHIVED)) or id in asked:
+            is_newer = id in seen and there is not None and there[0] != seen[id]
+            trays = [each for each in ([only] if only else ARCHIVED) if not (is_newer and each is Tray.REQUESTS)]
+            if sum(self._drop(place, id) for place in trays) or id in asked:
                 self.archived[id] = day
                 moved.add(id)
         return frozenset(moved)

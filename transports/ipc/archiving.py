@@ -17,7 +17,7 @@ import logging
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import MappingProxyType
 
@@ -57,9 +57,10 @@ def put_away(
     trays: Iterable[Tray] = tuple(ARCHIVED),
     asked: Mapping[str, str] = MappingProxyType({}),
     drafts: int = -1,
+    newer: Collection[str] = (),
 ) -> frozenset[str]:
     """`touched`: takes the rooms that are to be synced. The day's own folders have been. `asked`: names of drafts, the
-    requests of these ids, which count where none stands."""
+    requests of these ids, which count where none stands. `newer`: the requests of these stay."""
     if not _DAY.fullmatch(day):
         raise ValueError(f"a day is written 2026-01-31, and not {day!r}")
     moved = set()
@@ -69,6 +70,8 @@ def put_away(
     try:
         for id in ids:  # noqa: A001 - as in the contract
             standing = [tray for tray in trays if _stands(file_of(id), room(tray))]
+            if id in newer and Tray.REQUESTS in standing:
+                standing.remove(Tray.REQUESTS)
             if not standing and id not in asked:
                 continue
             stage = f"{day}~{id}~{'.'.join(_INITIALS[tray] for tray in standing)}"

@@ -364,12 +364,14 @@ class FolderBase:
         day: str,
         only: Tray | None = None,
         asked: Mapping[str, bytes] = writing.NONE_ASKED,
+        seen: Mapping[str, Identity | None] = writing.NONE_SEEN,
     ) -> frozenset[str]:
         moved: frozenset[str] = frozenset()
         for some in _groups(dict.fromkeys(ids)):
             try:
                 known = {id: asked[id] for id in some if id in asked}  # noqa: A001
-                moved |= await self._write(writing.archiving(some, day, only, known))
+                there = {id: seen[id] for id in some if id in seen}  # noqa: A001
+                moved |= await self._write(writing.archiving(some, day, only, known, there))
             except ArchiveBlocked as blocked:
                 self._blocked, self._blocked_day = str(blocked), day
                 self.stir()

@@ -53,6 +53,7 @@ SHORT = 64 << 10
 SET_ASIDE = frozenset({Tray.QUARANTINE.value, DRAFTS})
 """The rooms that are used when something may not stay, and for drafts."""
 NONE_ASKED: Mapping[str, bytes] = MappingProxyType({})
+NONE_SEEN: Mapping[str, Identity | None] = MappingProxyType({})
 AWAY = MappingProxyType({Tray.RESPONSES: ".away-", Tray.REQUESTS: ".away-request-"})
 _AWAY = re.compile(r"\.away-(request-)?([0-9]+)-([0-9]+)-(.+)", re.DOTALL)
 
@@ -264,15 +265,21 @@ def _stays_if_stuck() -> Iterator[None]:
 
 
 def archiving(
-    ids: Iterable[str], day: str, only: Tray | None = None, asked: Mapping[str, bytes] = NONE_ASKED
+    ids: Iterable[str],
+    day: str,
+    only: Tray | None = None,
+    asked: Mapping[str, bytes] = NONE_ASKED,
+    seen: Mapping[str, Identity | None] = NONE_SEEN,
 ) -> WriteJob:
-    """`asked`: the requests of these ids, as far as they are known; they count where none stands."""
+    """`asked`: the requests of these ids, as far as they are known; they count where none stands. `seen`: those that
+    stood there, as far as anybody has looked; newer ones stay."""
     trays = tuple(ARCHIVED) if only is None else (only,)
 
     def act(trip: Trip, drafts: Sequence[str]) -> frozenset[str]:
-        requests = dict(zip(asked, drafts, strict=True))
+        requests, there = dict(zip(asked, drafts, strict=True)), trip.base.room(Tray.REQUESTS)
+        newer = {id for id, identity in seen.items() if _identity(there, file_of(id)) != identity}  # noqa: A001
         try:
-            return put_away(trip.base.room, ids, day, trip.touched, trays, requests, trip.base.drafts)
+            return put_away(trip.base.room, ids, day, trip.touched, trays, requests, trip.base.drafts, newer)
         finally:
             discard(trip.base.drafts, drafts)
 

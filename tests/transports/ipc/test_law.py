@@ -43,6 +43,7 @@ steps = st.one_of(
     st.tuples(st.sampled_from(["withdraw", "reopen"]), st.sampled_from(IDS), st.none()),
     st.tuples(st.just("write"), st.sampled_from(IDS), st.sampled_from([Tray.FAILED, Tray.EVALUATIONS])),
     st.tuples(st.just("archive"), st.sets(st.sampled_from(IDS)), st.sampled_from([None, Tray.FAILED, Tray.RESPONSES])),
+    st.tuples(st.just("archive_seen"), st.sampled_from(IDS), st.booleans()),
     st.tuples(st.just("put request"), st.sampled_from(IDS), st.integers(0, 10)),
     st.tuples(st.just("put response"), st.sampled_from(IDS), st.integers(0, 10)),
     st.tuples(st.just("drop"), st.sampled_from(IDS), st.sampled_from([Tray.REQUESTS, Tray.RESPONSES])),
@@ -66,8 +67,10 @@ class Both:
             if identified is not None:
                 both = await base.look(args[0])
                 there = both.response.identity if isinstance(both.response, Answer | Spoiled) else None
-                there = both.stands_as if call == "withdraw" else there
+                there = both.stands_as if call in ("withdraw", "archive") else there
                 given = (args[0], there if identified and there is not None else NOBODY, *args[1:])
+                if call == "archive":
+                    given = ([args[0]], DAY, None, {}, {args[0]: given[1]})
             try:
                 told.append(bare(await getattr(base, call)(*given)))
             except Occupied:
@@ -92,6 +95,8 @@ class Both:
                 await self.ask("write", how, which, refused(which))
             case "archive":
                 await self.ask("archive", sorted(which), DAY, how)
+            case "archive_seen":
+                await self.ask("archive", which, identified=how)
             case "put request" | "put response":
                 tray = Tray.REQUESTS if what == "put request" else Tray.RESPONSES
                 self.paper.foreign_put(tray, which, contents(which)[how])
