@@ -28,6 +28,8 @@ from codec.ipc.folder import Unreadable
 MOST = 4_096
 MOST_BYTES = 16 << 20
 """Of requests and their answers."""
+MOST_OF_ONE = 16
+"""Of an id: a script may write several requests over each other before anybody looks."""
 MOST_OVER = 4_096
 TAKEN = Identity(0, 0)
 """Of a response that stands nowhere any more."""
@@ -41,7 +43,7 @@ class _Kept(NamedTuple):
 class Vouching:
     def __init__(self) -> None:
         self._kept: dict[str, tuple[_Kept, ...]] = {}
-        """Of an id, the last, and the one of another request before that."""
+        """Of an id, the last ones in turn, each of another request."""
         self._bytes = 0
         self._over: dict[str, bytes] = {}
         """The fingerprints of the last ones that are over: what is told of them comes late."""
@@ -52,7 +54,7 @@ class Vouching:
         if not is_open and self.is_over(request.id, request.fingerprint):
             return False
         before = [each for each in self._kept.get(request.id, ()) if each.fingerprint != request.fingerprint]
-        self._put(request.id, (*before[-1:], _Kept(vouched, request.fingerprint)))
+        self._put(request.id, (*before[1 - MOST_OF_ONE :], _Kept(vouched, request.fingerprint)))
         while len(self._kept) > MOST or self._bytes > MOST_BYTES:
             self._put(next(iter(self._kept)), ())
         return True

@@ -254,3 +254,22 @@ def test_nothing_is_told_of_another_request_nor_beside_what_stands_there() -> No
     assert known.completed("r", nothing, dossier("r")).response is not None
     torn = BothFiles(Torn(), None)
     assert known.completed("r", torn) is torn
+
+
+def test_of_one_id_the_last_ones_are_told_in_turn_and_each_answer_is_known_by_its_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(vouching, "MOST_OF_ONE", 3)
+    known = Vouching()
+    for number in range(5):
+        known.keep(told("r", f"c{number}", written=Identity(1, number)), is_open=False)
+    for number in range(2, 5):
+        theirs = BothFiles(None, Answer(Identity(1, number), Success("r")))
+        assert known.completed("r", theirs, dossier("r", f"c{number}")) is theirs
+        hidden = known.completed("r", theirs, dossier("r", "unknown"))
+        assert hidden.response is None
+        last = known.earlier("r", None if number < 4 else Torn())
+        assert last is not None
+        assert last.asked.request.command == f"c{number}"
+        known.over(dossier("r", f"c{number}"))
+    assert known.earlier("r", Torn()) is None
