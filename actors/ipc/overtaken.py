@@ -41,8 +41,7 @@ class Overtaken:
                     known = self._over(vouched, known)
                     (ended[id],) = (known,) = await self._means.journal.keep(known)
                     self._means.noting.changed(known)
-                    if known.state is State.SUCCESS:
-                        self._means.noting.succeeded(known)
+                    self._means.noting.succeeded(known)
                 self._means.vouching.over(known)
         return ended
 

@@ -20,8 +20,9 @@ from tests.ipc.server_kit import FOLDER, ServerDesk, specs, wall
 
 
 class BothEnds:
-    def __init__(self, base: PaperBase, house: House) -> None:
+    def __init__(self, base: PaperBase, house: House, evaluator: Puppet) -> None:
         self.base = base
+        self.evaluator = evaluator
         self.house = house
         self.desk = ServerDesk(base)
         self.journal = ClientJournal(house.stage.registry, FOLDER)
@@ -57,5 +58,5 @@ async def both_ends(
     server = specs(base, directory, handlers, dialect=dialect, with_client=True, **server_terms)
     made = [*server, client_spec(base, FOLDER, wall, terms)]
     async with staged(*made, ledger.spec(), evaluator.spec()) as house:
-        yield BothEnds(base, house)
+        yield BothEnds(base, house, evaluator)
         assert house.stage.statistics().dead_letters == 0

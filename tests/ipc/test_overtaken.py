@@ -48,7 +48,7 @@ async def test_each_is_run_once_and_has_its_own_answer(
         async with both_ends(base, directory, known, dialect=dialect, **terms) as ends:
             await trio.sleep(10.0)
             for id in IDS:  # noqa: A001 - as in the contract
-                ends.desk.put(id, "work", {"n": 1, "seconds": 0.0})
+                ends.desk.put(id, "work", {"n": 1, "seconds": 0.0}, reference="1")
             for id in IDS:  # noqa: A001
                 while (Tray.RESPONSES, id) not in base.files:
                     await base.change()
@@ -56,8 +56,10 @@ async def test_each_is_run_once_and_has_its_own_answer(
                     await trio.lowlevel.checkpoint()
                 for tray in takes:
                     base.foreign_drop(tray, id)
-                ends.desk.put(id, "work", {"n": 2, "seconds": 0.5})
+                ends.desk.put(id, "work", {"n": 2, "seconds": 0.5}, reference="2")
             await trio.sleep(60.0)
+            evaluated = Counter((each.request.id, each.outcome.data) for each in ends.evaluator.messages)
+            assert evaluated == {(id, n): 1 for id in IDS for n in (1, 2)}  # noqa: A001
             for id in IDS:  # noqa: A001
                 dossier = await ends.over(id)
                 assert (dossier.begun, dossier.tried[-1].outcome) == (1, Success(2)), id
