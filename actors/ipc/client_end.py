@@ -174,7 +174,7 @@ class ClientEnd(Actor[ClientMessage]):
         self._late = LateAnswers(self._means, self._adopting.consider)
         self._doubts = Doubts(self._means, self._books)
         self._missing = Missing(self._means, self._books)
-        self._orders = Orders(self._means, self._books, self._flights.stop)
+        self._orders = Orders(self._means, self._books, self._flights.stop, self._adopting.consider)
         if isinstance(kept, Hold):
             self._halts.hold(kept)
         registry.claim(CLIENT_END, self.ref)

@@ -457,7 +457,7 @@ class Errand(Actor[NewsOfIt]):
                 await base.set_aside(id, answer.identity, OTHER)
                 self._cleared = True
         else:
-            await base.archive([id], day, seen={id: files.stands_as})
+            await base.archive([id], day, seen={id: files})
         (self._dossier,) = await self._means.journal.keep(replace(self._dossier, stale=False, old=(), instead_of=b""))
         self._means.stale.discard(id)
 

@@ -141,11 +141,11 @@ class Base(Protocol):
         day: str,
         only: Tray | None = None,
         asked: Mapping[str, bytes] = ...,
-        seen: Mapping[str, Identity | None] = ...,
+        seen: Mapping[str, BothFiles] = ...,
     ) -> frozenset[str]:
         """Moves all files of these requests, or only those of one tray, to archive/DAY/ID/. Returns the ids that were
-        moved. `asked`: the requests, which are written there if they stand nowhere any more. `seen`: the files that
-        stood as requests when somebody looked; any other that stands there by now stays. After a kill a request is
+        moved. `asked`: the requests, which are written there if they stand nowhere any more. `seen`: what stood there
+        when somebody looked; other requests and responses that stand there by now stay. After a kill a request is
         wholly there or wholly here, once the folder has been opened again."""
 
     async def reopen(self, id: str) -> bool:  # noqa: A002

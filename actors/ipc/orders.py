@@ -4,7 +4,8 @@ neither an order nor anything else waits for one over a hundred thousand.
     order            of those that                 what is done
     Requeue          gave up or were cancelled     journalled: three fresh attempts; then the old answer goes
     CancelRequests   are open                      the request is withdrawn; journalled
-    Archive          are over                      all files move to archive/DAY/ID/; the journal forgets them
+    Archive          are over                      all files move to archive/DAY/ID/; the journal forgets them. What a
+                                                   script has written over one of them stays, and so does its answer
 
 A selection of ids hears of each that it could not be done with. A selection by rule takes what it can. Either hears of
 each whose files cannot be changed.
@@ -12,7 +13,7 @@ each whose files cannot be changed.
 
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
@@ -25,8 +26,8 @@ from actors.ipc.books import Books
 from actors.ipc.client_steps import State
 from actors.ipc.dossier import Dossier, another_round, cancelled, is_overwritten, noted
 from actors.ipc.errand import ErrandMeans
-from actors.ipc.given import TROUBLE, EntryStuck
-from actors.ipc.steps import Answer
+from actors.ipc.given import TROUBLE, BothFiles, EntryStuck
+from actors.ipc.steps import Answer, Spoiled
 from actors.ipc.telling_time import day_of, moment_of
 from actors.ipc.uptime import passed
 from actors.kernel import MailboxFull, Reply, in_words
@@ -63,11 +64,19 @@ class DeskOrder:
 
 
 class Orders:
-    def __init__(self, means: ErrandMeans, books: Books, stop_errand: Callable[[str], Awaitable[None]]) -> None:
-        """`stop_errand` takes an open request out of the queue or of its errand's hands."""
+    def __init__(
+        self,
+        means: ErrandMeans,
+        books: Books,
+        stop_errand: Callable[[str], Awaitable[None]],
+        consider: Callable[[Iterable[str]], None],
+    ) -> None:
+        """`stop_errand` takes an open request out of the queue or of its errand's hands. `consider` adopts what stands
+        there."""
         self._means = means
         self._books = books
         self._stop_errand = stop_errand
+        self._consider = consider
         self._orders: deque[DeskOrder] = deque()
         self._wanted = trio.Event()
 
@@ -216,11 +225,19 @@ class Orders:
         mine = [dossier.id for dossier in dossiers]
         if mine:
             is_head = self._means.terms.dialect is Dialect.HEAD  # its peer removes requests, and so does a cancel
-            lost = [dossier for dossier in dossiers if dossier.content and (is_head or dossier.cancelled)]
+            looks = dict(zip(mine, await all_of(mine, self._means.base.look), strict=True))
+            newer = [dossier.id for dossier in dossiers if is_overwritten(dossier, looks[dossier.id])]
+            lost = [
+                dossier
+                for dossier in dossiers
+                if dossier.content and (is_head or dossier.cancelled or dossier.id in newer)
+            ]
             asked = {dossier.id: dossier.content for dossier in lost}
-            await self._means.base.archive(mine, day_of(self._means.wall()), asked=asked)
+            seen = {dossier.id: _its_own(dossier, looks[dossier.id]) for dossier in dossiers}
+            await self._means.base.archive(mine, day_of(self._means.wall()), asked=asked, seen=seen)
             await self._means.journal.forget(dossiers)
             self._means.noting.forgotten(mine)
+            self._consider(newer)
             order.handled.extend(mine)
 
     async def _over(self, order: DeskOrder, ids: Sequence[str]) -> list[Dossier]:
@@ -241,6 +258,15 @@ class Orders:
     def _refuse(self, order: DeskOrder, id: str, why: str) -> None:  # noqa: A002
         if order.which.ids:
             order.refused[id] = why
+
+
+def _its_own(dossier: Dossier, files: BothFiles) -> BothFiles:
+    """A script may have written the next request of its id over it, and nobody has seen that yet."""
+    if not is_overwritten(dossier, files):
+        return files
+    answer = files.response
+    is_its = isinstance(answer, Answer | Spoiled) and answer.identity in (dossier.answered, dossier.read)
+    return replace(files, stands_as=None, response=answer if is_its else None)
 
 
 def _wanted(order: DeskOrder, fact: RequestFact, now: float, oldest: float | None) -> bool:

@@ -4,7 +4,7 @@
 """
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
@@ -225,7 +225,7 @@ class PaperBase:
         day: str,
         only: Tray | None = None,
         asked: Mapping[str, bytes] = MappingProxyType({}),
-        seen: Mapping[str, Identity | None] = MappingProxyType({}),
+        seen: Mapping[str, BothFiles] = MappingProxyType({}),
     ) -> frozenset[str]:
         await self._trip("archive")
         moved = set()
@@ -235,12 +235,16 @@ class PaperBase:
             there = self.files.get((Tray.REQUESTS, id))
             if id in asked and there is None:
                 self.requests_archived[id] = asked[id]
-            is_newer = id in seen and there is not None and there[0] != seen[id]
-            trays = [each for each in ([only] if only else ARCHIVED) if not (is_newer and each is Tray.REQUESTS)]
+            newer = {tray for tray, identity in _seen(seen.get(id)) if self._differs(tray, id, identity)}
+            trays = [each for each in ([only] if only else ARCHIVED) if each not in newer]
             if sum(self._drop(place, id) for place in trays) or id in asked:
                 self.archived[id] = day
                 moved.add(id)
         return frozenset(moved)
+
+    def _differs(self, tray: Tray, id: str, identity: Identity | None) -> bool:  # noqa: A002
+        there = self.files.get((tray, id))
+        return there is not None and there[0] != identity
 
     async def reopen(self, id: str) -> bool:  # noqa: A002
         await self._trip(f"reopen {id}")
@@ -347,3 +351,10 @@ class PaperBase:
             if trio.current_time() - since < TORN_SECONDS:
                 return Torn(), None
             return Spoiled(identity, str(wrong)), None
+
+
+def _seen(files: BothFiles | None) -> Iterator[tuple[Tray, Identity | None]]:
+    if files is not None:
+        yield Tray.REQUESTS, files.stands_as
+        if not isinstance(files.response, Torn):
+            yield Tray.RESPONSES, None if files.response is None else files.response.identity

@@ -319,7 +319,7 @@ def test_a_submission_does_not_wait_for_an_order_over_thousands() -> None:
 
 def test_only_so_many_orders_wait_and_whoever_gives_one_more_is_told() -> None:
     nobody: Any = None
-    orders = Orders(nobody, nobody, nobody)
+    orders = Orders(nobody, nobody, nobody, nobody)
     replies = [Mock(spec_set=["fail"]) for _ in range(MOST_WAITING + 1)]
     for reply in replies:
         orders.add(DeskOrder("cancel", Selection(ids=("a",)), reply))

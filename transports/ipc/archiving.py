@@ -21,9 +21,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import MappingProxyType
 
-from codec.ipc.folder import BaseGone, Tray
+from codec.ipc.folder import BaseGone, Identity, Tray
 from codec.ipc.ids import BadId, checked, file_of
 from transports.folder.drafts import rename_new
+from transports.ipc.identity import identity_at
 from transports.ipc.withheld import ALL_ALIKE
 
 ARCHIVED = {
@@ -34,6 +35,8 @@ ARCHIVED = {
 }
 """What each file is called in the archive, in the order in which they are moved."""
 STAGING = ".staging"
+ANY = Identity(-1, -1)
+"""Of a file of which nobody knows which it is."""
 _INITIALS = {tray: tray.value[:3] for tray in ARCHIVED}
 _STAGED = re.compile(r"([^~]+)~([^~]+)~([a-z.]*)")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -57,10 +60,11 @@ def put_away(
     trays: Iterable[Tray] = tuple(ARCHIVED),
     asked: Mapping[str, str] = MappingProxyType({}),
     drafts: int = -1,
-    newer: Collection[str] = (),
+    only_these: Mapping[str, Mapping[Tray, Identity | None]] = MappingProxyType({}),
 ) -> frozenset[str]:
     """`touched`: takes the rooms that are to be synced. The day's own folders have been. `asked`: names of drafts, the
-    requests of these ids, which count where none stands. `newer`: the requests of these stay."""
+    requests of these ids, which count where none stands. `only_these`: of these ids and trays, no other files than
+    these; None: no file."""
     if not _DAY.fullmatch(day):
         raise ValueError(f"a day is written 2026-01-31, and not {day!r}")
     moved = set()
@@ -69,22 +73,24 @@ def put_away(
     staging = _made(STAGING, room(Tray.ARCHIVE))
     try:
         for id in ids:  # noqa: A001 - as in the contract
-            standing = [tray for tray in trays if _stands(file_of(id), room(tray))]
-            if id in newer and Tray.REQUESTS in standing:
-                standing.remove(Tray.REQUESTS)
+            known = only_these.get(id, {})
+            standing = [tray for tray in trays if _is_to_go(file_of(id), room(tray), known.get(tray, ANY))]
             if not standing and id not in asked:
                 continue
             stage = f"{day}~{id}~{'.'.join(_INITIALS[tray] for tray in standing)}"
             with suppress(FileExistsError):
                 os.mkdir(stage, 0o700, dir_fd=staging)
             try:
-                _gather(room, staging, stage, id, standing)
+                gathered = _gather(room, staging, stage, id, standing, known)
+                if not gathered and id not in asked:
+                    os.rmdir(stage, dir_fd=staging)
+                    continue
                 filed = _file_away(room, staging, stage, day, id)
             except OSError:
                 with suppress(OSError):
                     _give_back(room, staging, stage, id)
                 raise
-            if id in asked and Tray.REQUESTS not in standing:
+            if id in asked and ARCHIVED[Tray.REQUESTS] not in gathered:
                 _add_request(asked[id], drafts, filed, day, room)
             moved.add(id)
             touched.update(room(tray) for tray in standing)
@@ -161,21 +167,39 @@ def _check_folder(name: str, here: int) -> None:
             raise ArchiveBlocked(f"archive/{name} is no folder; move it away, and what is over can be archived again")
 
 
-def _gather(room: Room, staging: int, stage: str, id: str, standing: Iterable[Tray]) -> bool:  # noqa: A002
-    """Whether there is anything now."""
+def _gather(
+    room: Room,
+    staging: int,
+    stage: str,
+    id: str,  # noqa: A002
+    standing: Iterable[Tray],
+    known: Mapping[Tray, Identity | None] = MappingProxyType({}),
+) -> Collection[str]:
+    """What there is now. What is moved is looked at again: in between, a script may have put another file in its place.
+    That is given back, unless its script has put one more there."""
     there = os.open(stage, _FOLDER, dir_fd=staging)
     try:
         gathered = set(os.listdir(there))
         if ARCHIVED[Tray.REQUESTS] in gathered and _stands(file_of(id), room(Tray.REQUESTS)):
-            return True  # this one is new
+            return gathered  # this one is new
         for tray in standing:
             if ARCHIVED[tray] not in gathered:
                 with suppress(FileNotFoundError):
                     rename_new(file_of(id), ARCHIVED[tray], room(tray), there)
-                    gathered.add(ARCHIVED[tray])
-        return bool(gathered)
+                    if known.get(tray, ANY) in (ANY, identity_at(there, ARCHIVED[tray])):
+                        gathered.add(ARCHIVED[tray])
+                    else:
+                        _give_back_one(ARCHIVED[tray], file_of(id), there, room(tray))
+        return gathered
     finally:
         os.close(there)
+
+
+def _give_back_one(name: str, back: str, there: int, room: int) -> None:
+    try:
+        rename_new(name, back, there, room)
+    except FileExistsError:
+        os.unlink(name, dir_fd=there)
 
 
 def _add_request(draft: str, drafts: int, filed: str, day: str, room: Room) -> None:
@@ -216,6 +240,12 @@ def _opened(name: str, here: int) -> Iterator[int]:
         yield folder
     finally:
         os.close(folder)
+
+
+def _is_to_go(name: str, here: int, identity: Identity | None) -> bool:
+    if identity is ANY:
+        return _stands(name, here)
+    return identity is not None and identity_at(here, name) == identity
 
 
 def _stands(name: str, here: int) -> bool:

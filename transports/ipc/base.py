@@ -364,7 +364,7 @@ class FolderBase:
         day: str,
         only: Tray | None = None,
         asked: Mapping[str, bytes] = writing.NONE_ASKED,
-        seen: Mapping[str, Identity | None] = writing.NONE_SEEN,
+        seen: Mapping[str, BothFiles] = writing.NONE_SEEN,
     ) -> frozenset[str]:
         moved: frozenset[str] = frozenset()
         for some in _groups(dict.fromkeys(ids)):

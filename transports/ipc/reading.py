@@ -31,6 +31,7 @@ from codec.words import counted
 from transports.folder.kinds import kind_of
 from transports.folder.waitless import open_at_once, read_at_once, stat_at_once
 from transports.ipc.ferry import NotShort
+from transports.ipc.identity import identity_of
 from transports.ipc.site import OpenedBase
 from transports.ipc.torns import Stamp, Torns, stamp_of
 from transports.ipc.withheld import Withheld
@@ -371,10 +372,6 @@ def why_not_plain(status: os.stat_result) -> str | None:
     if status.st_uid != os.geteuid():
         return "it belongs to another account"
     return None
-
-
-def identity_of(status: os.stat_result) -> Identity:
-    return Identity(status.st_ino, status.st_mtime_ns)
 
 
 def _not_plain(status: os.stat_result) -> str:

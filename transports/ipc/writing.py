@@ -11,7 +11,6 @@ one, as EntryStuck: nobody else waits for it.
 import errno
 import os
 import re
-import stat
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
@@ -29,17 +28,20 @@ from codec.ipc.folder import (
     BaseFull,
     BaseGone,
     BaseUnwritable,
+    BothFiles,
     EntryStuck,
     Identity,
     IdOfAnother,
     Occupied,
+    Torn,
     Tray,
 )
 from codec.ipc.ids import is_id
 from transports.folder.alone import alone
 from transports.folder.drafts import discard, rename_new, together, write_drafts
 from transports.ipc.archiving import ARCHIVED, ArchiveBlocked, put_away
-from transports.ipc.reading import identity_of, why_not_plain
+from transports.ipc.identity import identity_at, identity_of
+from transports.ipc.reading import why_not_plain
 from transports.ipc.site import OpenedBase, Site, in_words
 from transports.ipc.withheld import ALL_ALIKE
 
@@ -53,7 +55,7 @@ SHORT = 64 << 10
 SET_ASIDE = frozenset({Tray.QUARANTINE.value, DRAFTS})
 """The rooms that are used when something may not stay, and for drafts."""
 NONE_ASKED: Mapping[str, bytes] = MappingProxyType({})
-NONE_SEEN: Mapping[str, Identity | None] = MappingProxyType({})
+NONE_SEEN: Mapping[str, BothFiles] = MappingProxyType({})
 AWAY = MappingProxyType({Tray.RESPONSES: ".away-", Tray.REQUESTS: ".away-request-"})
 _AWAY = re.compile(r"\.away-(request-)?([0-9]+)-([0-9]+)-(.+)", re.DOTALL)
 
@@ -208,7 +210,7 @@ def taking_away(id: str, identity: Identity) -> WriteJob:  # noqa: A002
 def setting_aside(id: str, identity: Identity, why: str) -> WriteJob:  # noqa: A002
     def act(trip: Trip, _: Sequence[str]) -> None:
         base, name = trip.base, file_of(id)
-        if _identity(base.room(Tray.RESPONSES), name) == identity:
+        if identity_at(base.room(Tray.RESPONSES), name) == identity:
             if not base.take_in(Tray.RESPONSES, name, why):
                 raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), name)
             trip.touched |= {base.room(Tray.RESPONSES), base.room(Tray.QUARANTINE)}
@@ -269,21 +271,28 @@ def archiving(
     day: str,
     only: Tray | None = None,
     asked: Mapping[str, bytes] = NONE_ASKED,
-    seen: Mapping[str, Identity | None] = NONE_SEEN,
+    seen: Mapping[str, BothFiles] = NONE_SEEN,
 ) -> WriteJob:
-    """`asked`: the requests of these ids, as far as they are known; they count where none stands. `seen`: those that
-    stood there, as far as anybody has looked; newer ones stay."""
+    """`asked`: the requests of these ids, as far as they are known; they count where none stands. `seen`: what stood
+    there, as far as anybody has looked; requests and responses that are newer stay."""
     trays = tuple(ARCHIVED) if only is None else (only,)
 
     def act(trip: Trip, drafts: Sequence[str]) -> frozenset[str]:
-        requests, there = dict(zip(asked, drafts, strict=True)), trip.base.room(Tray.REQUESTS)
-        newer = {id for id, identity in seen.items() if _identity(there, file_of(id)) != identity}  # noqa: A001
+        requests = dict(zip(asked, drafts, strict=True))
+        only_these = {id: dict(_identities(files)) for id, files in seen.items()}  # noqa: A001
         try:
-            return put_away(trip.base.room, ids, day, trip.touched, trays, requests, trip.base.drafts, newer)
+            return put_away(trip.base.room, ids, day, trip.touched, trays, requests, trip.base.drafts, only_these)
         finally:
             discard(trip.base.drafts, drafts)
 
     return WriteJob(list(asked.values()), act, of_one=False)
+
+
+def _identities(files: BothFiles) -> Iterator[tuple[Tray, Identity | None]]:
+    """A response that was torn may be whole by now, and is the same."""
+    yield Tray.REQUESTS, files.stands_as
+    if not isinstance(files.response, Torn):
+        yield Tray.RESPONSES, None if files.response is None else files.response.identity
 
 
 def reopening(id: str) -> WriteJob:  # noqa: A002
@@ -386,15 +395,6 @@ def _content(room: int, name: str, most: int) -> bytes:
         os.close(file)
 
 
-def _identity(room: int, name: str) -> Identity | None:
-    """Of a plain file."""
-    try:
-        status = os.stat(name, dir_fd=room, follow_symlinks=False)
-    except FileNotFoundError:
-        return None
-    return identity_of(status) if stat.S_ISREG(status.st_mode) else None
-
-
 def _taken_away(trip: Trip, _: Sequence[str], *, tray: Tray, id: str, identity: Identity) -> bool:  # noqa: A002
     """What is taken is first renamed, then looked at, and then deleted: in between, a peer may have put another one in
     its place."""
@@ -409,7 +409,7 @@ def _away(trip: Trip, tray: Tray, id: str, identity: Identity) -> str | None:  #
     """The name of that file among the drafts, to which it has been moved. None: it is not there."""
     base, name = trip.base, file_of(id)
     room = base.room(tray)
-    if _identity(room, name) != identity:
+    if identity_at(room, name) != identity:
         return None
     away = f"{AWAY[tray]}{identity.number}-{identity.changed_ns}-{id}"
     try:
@@ -417,7 +417,7 @@ def _away(trip: Trip, tray: Tray, id: str, identity: Identity) -> str | None:  #
     except FileNotFoundError:
         return None
     trip.touched.add(room)
-    if _identity(base.drafts, away) == identity:
+    if identity_at(base.drafts, away) == identity:
         return away
     _give_back(base, tray, away, name)
     return None
@@ -445,7 +445,7 @@ def give_back_what_is_away(base: OpenedBase) -> None:
 
 
 def _give_back_one(base: OpenedBase, tray: Tray, away: str, name: str, identity: Identity) -> None:
-    is_one = _identity(base.drafts, away) == identity
+    is_one = identity_at(base.drafts, away) == identity
     try:
         rename_new(away, name, base.drafts, base.room(tray))
     except FileExistsError:

@@ -43,7 +43,7 @@ steps = st.one_of(
     st.tuples(st.sampled_from(["withdraw", "reopen"]), st.sampled_from(IDS), st.none()),
     st.tuples(st.just("write"), st.sampled_from(IDS), st.sampled_from([Tray.FAILED, Tray.EVALUATIONS])),
     st.tuples(st.just("archive"), st.sets(st.sampled_from(IDS)), st.sampled_from([None, Tray.FAILED, Tray.RESPONSES])),
-    st.tuples(st.just("archive_seen"), st.sampled_from(IDS), st.booleans()),
+    st.tuples(st.just("archive_seen"), st.sampled_from(IDS), st.sampled_from(["both", "request", "response", ""])),
     st.tuples(st.just("put request"), st.sampled_from(IDS), st.integers(0, 10)),
     st.tuples(st.just("put response"), st.sampled_from(IDS), st.integers(0, 10)),
     st.tuples(st.just("drop"), st.sampled_from(IDS), st.sampled_from([Tray.REQUESTS, Tray.RESPONSES])),
@@ -67,12 +67,15 @@ class Both:
             if identified is not None:
                 both = await base.look(args[0])
                 there = both.response.identity if isinstance(both.response, Answer | Spoiled) else None
-                there = both.stands_as if call in ("withdraw", "archive") else there
+                there = both.stands_as if call == "withdraw" else there
                 given = (args[0], there if identified and there is not None else NOBODY, *args[1:])
-                if call == "archive":
-                    given = ([args[0]], DAY, None, {}, {args[0]: given[1]})
+            elif call == "archive_seen":
+                both = await base.look(args[0])
+                seen = both if args[1] in ("both", "request") else replace(both, stands_as=NOBODY)
+                seen = seen if args[1] in ("both", "response") else replace(seen, response=Spoiled(NOBODY, "none"))
+                given = ([args[0]], DAY, None, {}, {args[0]: seen})
             try:
-                told.append(bare(await getattr(base, call)(*given)))
+                told.append(bare(await getattr(base, call.removesuffix("_seen"))(*given)))
             except Occupied:
                 told.append("occupied")
         assert told[0] == told[1], (call, args)
@@ -96,7 +99,7 @@ class Both:
             case "archive":
                 await self.ask("archive", sorted(which), DAY, how)
             case "archive_seen":
-                await self.ask("archive", which, identified=how)
+                await self.ask("archive_seen", which, how)
             case "put request" | "put response":
                 tray = Tray.REQUESTS if what == "put request" else Tray.RESPONSES
                 self.paper.foreign_put(tray, which, contents(which)[how])

@@ -2,9 +2,10 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -12,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from codec.ipc.folder import Tray
+from codec.ipc.folder import BothFiles, Spoiled, Tray
 from tests.transports.ipc.dying import CHANGES, DAY, KNOWN, NEW
 from tests.transports.ipc.places import answered, asked, identity, put, refused
-from transports.ipc import writing
+from transports.folder.drafts import rename_new
+from transports.ipc import archiving, writing
 from transports.ipc.archiving import ARCHIVED
 from transports.ipc.site import Site
 from transports.ipc.writing import RoomWriter
@@ -200,6 +202,53 @@ def test_what_a_peer_puts_there_while_its_predecessor_is_deleted_stays_whenever_
         file.unlink()
     assert (is_gone, file.exists()) == (True, False)
     assert step > 3
+
+
+@pytest.mark.parametrize("tray", [Tray.REQUESTS, Tray.RESPONSES])
+@pytest.mark.parametrize("stood", [True, False])
+@pytest.mark.parametrize("known", [{}, {"a": KNOWN["a"]}])
+def test_what_comes_while_its_predecessors_are_archived_stays_whenever_it_comes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tray: Tray, stood: bool, known: Mapping[str, bytes]
+) -> None:
+    path, newer, calls = tmp_path / "base", asked("a", text="newer"), 0
+    file = path / tray.value / "a.json"
+    writer = RoomWriter(Site(path, writing.give_back_what_is_away), sync=False)
+    writer.run([])
+    for step in count(1):
+        for each in (Tray.REQUESTS, Tray.RESPONSES):
+            if stood or each is not tray:
+                put(path, each, "a", OLD[each, "a"])
+        trays = {Tray.REQUESTS: path / "requests" / "a.json", Tray.RESPONSES: path / "responses" / "a.json"}
+        request, response = (identity(there) if there.exists() else None for there in trays.values())
+        seen = BothFiles(None, response and Spoiled(response, ""), stands_as=request)
+        calls = 0
+
+        def counted(call: Callable[..., Any], *args: Any, at: int = step, **options: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            if calls == at:
+                (path / "newer").write_bytes(newer)
+                os.replace(path / "newer", file)
+            return call(*args, **options)
+
+        with monkeypatch.context() as patched:
+            for name in ("stat", "mkdir", "open"):
+                patched.setattr(os, name, partial(counted, getattr(os, name)))
+            patched.setattr(archiving, "rename_new", partial(counted, rename_new))
+            job = writing.archiving(["a"], DAY, None, known, {"a": seen})
+            calls = 0
+            writer.run([job])
+        if calls < step:
+            break
+        assert file.read_bytes() == newer
+        others = {where.read_bytes() for where in (path / "archive" / DAY).rglob("*.json")}
+        assert newer not in others
+        assert os.listdir(path / "archive" / archiving.STAGING) == []
+        assert os.listdir(path / "tmp") == []
+        assert {each for each in trays if trays[each].exists()} == {tray}
+        file.unlink()
+        shutil.rmtree(path / "archive" / DAY, ignore_errors=True)
+    assert step > 5
 
 
 def test_a_request_that_stands_nowhere_is_archived_beside_its_answer(tmp_path: Path) -> None:
